@@ -1,0 +1,77 @@
+# Everything that a fresh machine needs is Python 3.11 or newer and make: each target works first.
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all coverage check docs bench lock clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+demo: $(VENV)/.package  ## Fly a library scenario and draw it
+	@rm -rf runs/demo
+	@$(BIN)/kittiwake run keep-spot --out runs/demo
+	@echo
+	@echo "Summary: runs/demo/summary.json"
+	@echo "Picture: runs/demo/overview.png"
+
+test: $(VENV)/.test  ## Run the tests, the slow ones left out (ARGS="..." goes to pytest)
+	@$(PYTEST) -n $(JOBS) -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.test  ## Run all tests
+	@$(PYTEST) -n $(JOBS) $(ARGS)
+
+coverage: $(VENV)/.test  ## Run the tests and fail when too few branches are reached
+	@$(PYTEST) -n $(JOBS) -m "not slow" --cov --cov-report=term $(ARGS)
+
+check: $(VENV)/.test  ## Check format, lint, types, import contracts, spelling, dependencies
+	@VENV=$(VENV) scripts/check
+
+docs: $(VENV)/.docs  ## Build the documentation into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Documentation: site/index.html"
+
+bench: $(VENV)/.package  ## Measure the speed on this machine
+	@$(BIN)/kittiwake bench
+
+lock:  ## Pin the dependencies of pyproject.toml anew (ARGS=--upgrade takes newer ones)
+	@$(PYTHON) scripts/lock $(ARGS)
+
+clean:  ## Remove the environment and everything that was made, except runs/
+	rm -rf $(VENV) site dist build .coverage .coverage.* .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: what is installed is installed again only after the file it came from has changed.
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Kittiwake needs Python 3.11 or newer, but '$(PYTHON)' is not:" \
+	    "$$($(PYTHON) --version 2>&1 | tail -n 1). Name another one: make PYTHON=python3.12" >&2; \
+	  exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "'$(PYTHON)' cannot create virtual environments." \
+	    "On Debian and Ubuntu: apt install python3-venv" >&2; \
+	  exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.run: requirements/run.txt $(VENV)/.created
+	@echo "Installing Kittiwake into $(VENV); the first time takes about a minute."
+	@$(PIP) install -r requirements/run.txt
+	@touch $@
+
+$(VENV)/.package: pyproject.toml $(VENV)/.run
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.test $(VENV)/.docs: $(VENV)/.%: requirements/%.txt $(VENV)/.package
+	@echo "Installing requirements/$*.txt."
+	@$(PIP) install -r requirements/$*.txt
+	@touch $@

@@ -1,0 +1,100 @@
+"""Kittiwake: quadrotors and surface vessels, simulated from one scenario file.
+
+``load`` reads a scenario; everything else here is what a person's own controller, task or component
+is written with. Names are found on first use, so that importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kittiwake.analysis.log import Log as Log
+    from kittiwake.core.component import AbstractController as AbstractController
+    from kittiwake.core.component import AbstractDynamics as AbstractDynamics
+    from kittiwake.core.component import AbstractEstimator as AbstractEstimator
+    from kittiwake.core.component import AbstractGuidance as AbstractGuidance
+    from kittiwake.core.component import AbstractSensor as AbstractSensor
+    from kittiwake.core.errors import KittiwakeError as KittiwakeError
+    from kittiwake.core.keys import seed_key as seed_key
+    from kittiwake.core.kinematics import Kinematics as Kinematics
+    from kittiwake.core.signals import AccelerationYaw as AccelerationYaw
+    from kittiwake.core.signals import AttitudeThrottle as AttitudeThrottle
+    from kittiwake.core.signals import PositionYaw as PositionYaw
+    from kittiwake.core.signals import ThrustAttitude as ThrustAttitude
+    from kittiwake.core.signals import ThrustRates as ThrustRates
+    from kittiwake.core.signals import ThrustTorque as ThrustTorque
+    from kittiwake.core.signals import VelocityHeightYaw as VelocityHeightYaw
+    from kittiwake.core.signals import VelocityYaw as VelocityYaw
+    from kittiwake.core.signals import VelocityYawRate as VelocityYawRate
+    from kittiwake.geometry.euler import EulerZYX as EulerZYX
+    from kittiwake.geometry.quaternion import Quaternion as Quaternion
+    from kittiwake.geometry.vec3 import Vec3 as Vec3
+    from kittiwake.runtime.simulation import Observation as Observation
+    from kittiwake.runtime.simulation import Simulation as Simulation
+    from kittiwake.runtime.simulation import load as load
+
+_HOMES = {
+    "AbstractController": "kittiwake.core.component",
+    "AbstractDynamics": "kittiwake.core.component",
+    "AbstractEstimator": "kittiwake.core.component",
+    "AbstractGuidance": "kittiwake.core.component",
+    "AbstractSensor": "kittiwake.core.component",
+    "AccelerationYaw": "kittiwake.core.signals",
+    "AttitudeThrottle": "kittiwake.core.signals",
+    "EulerZYX": "kittiwake.geometry.euler",
+    "Kinematics": "kittiwake.core.kinematics",
+    "KittiwakeError": "kittiwake.core.errors",
+    "Log": "kittiwake.analysis.log",
+    "Observation": "kittiwake.runtime.simulation",
+    "PositionYaw": "kittiwake.core.signals",
+    "Quaternion": "kittiwake.geometry.quaternion",
+    "Simulation": "kittiwake.runtime.simulation",
+    "ThrustAttitude": "kittiwake.core.signals",
+    "ThrustRates": "kittiwake.core.signals",
+    "ThrustTorque": "kittiwake.core.signals",
+    "Vec3": "kittiwake.geometry.vec3",
+    "VelocityHeightYaw": "kittiwake.core.signals",
+    "VelocityYaw": "kittiwake.core.signals",
+    "VelocityYawRate": "kittiwake.core.signals",
+    "load": "kittiwake.runtime.simulation",
+    "seed_key": "kittiwake.core.keys",
+}
+
+__version__ = "0.1.0"
+__all__ = [
+    "AbstractController",
+    "AbstractDynamics",
+    "AbstractEstimator",
+    "AbstractGuidance",
+    "AbstractSensor",
+    "AccelerationYaw",
+    "AttitudeThrottle",
+    "EulerZYX",
+    "Kinematics",
+    "KittiwakeError",
+    "Log",
+    "Observation",
+    "PositionYaw",
+    "Quaternion",
+    "Simulation",
+    "ThrustAttitude",
+    "ThrustRates",
+    "ThrustTorque",
+    "Vec3",
+    "VelocityHeightYaw",
+    "VelocityYaw",
+    "VelocityYawRate",
+    "load",
+    "seed_key",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        message = f"module 'kittiwake' has no attribute '{name}'"
+        raise AttributeError(message)
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

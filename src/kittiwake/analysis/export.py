@@ -1,0 +1,92 @@
+"""A log in the formats that other tools read: CSV, Parquet and a complete MCAP file.
+
+All numbers are written so that they read back bit for bit. (CSV text does not tell whole numbers
+from integers: a reader that guesses types should be told that every column is floating-point.)
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from kittiwake.analysis.log import LOG_FILE, SCENARIO_FILE, SUMMARY_FILE, Log
+from kittiwake.analysis.log_writer import LogWriter
+from kittiwake.core.errors import LogError
+
+MEDIA_TYPES = {SCENARIO_FILE: "application/yaml", SUMMARY_FILE: "application/json"}
+ROWS_PER_BLOCK = 1000
+
+
+def export_csv(log: Log, folder: str | Path) -> list[Path]:
+    """Write one ``NAME.csv`` for each vehicle into a folder, which is made if need be."""
+    import pyarrow  # half a second to import
+    from pyarrow import csv
+
+    folder = Path(folder)
+    paths = [_csv_path(folder, name) for name in log.names]
+    folder.mkdir(parents=True, exist_ok=True)
+    options = csv.WriteOptions(quoting_header="none")
+    for name, path in zip(log.names, paths, strict=True):
+        csv.write_csv(pyarrow.table(_columns(log, name)), path, options)
+    return paths
+
+
+def export_parquet(log: Log, path: str | Path) -> None:
+    """Write one file with all vehicles' rows below each other, told apart by a column ``vehicle``.
+
+    It has the columns of all vehicles; a column that a vehicle does not have is null in its rows.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    parts = []
+    for name in log.names:
+        vehicle = pyarrow.repeat(name, len(log.values(name))).dictionary_encode()
+        parts.append(pyarrow.table({"vehicle": vehicle} | _columns(log, name)))
+    together = pyarrow.concat_tables(parts, promote_options="default")
+    parquet.write_table(together, path)
+
+
+def export_mcap(log: Log, folder: str | Path, path: str | Path) -> None:
+    """Write one complete MCAP file, with index and footer even where the recording was cut off.
+
+    The scenario and the summary in the run's folder, if there, go into it as attachments.
+
+    Raises:
+        LogError: if ``path`` is the run's own log.
+    """
+    folder, path = Path(folder), Path(path)
+    if path.resolve() == (folder / LOG_FILE).resolve():
+        message = (
+            f"'{path}' is the log itself and cannot be written while it is read. Give another path."
+        )
+        raise LogError(message)
+    layouts = {name: (log.columns(name), log.quantities(name)) for name in log.names}
+    with path.open("wb") as stream:
+        writer = LogWriter(stream, layouts)
+        _copy(log, writer)
+        for attachment, media_type in MEDIA_TYPES.items():
+            if (folder / attachment).is_file():
+                writer.attach(attachment, media_type, (folder / attachment).read_bytes())
+        writer.finish()
+
+
+def _copy(log: Log, writer: LogWriter) -> None:
+    longest = max((len(log.values(name)) for name in log.names), default=0)
+    for start in range(0, longest, ROWS_PER_BLOCK):
+        rows = slice(start, start + ROWS_PER_BLOCK)
+        writer.write({name: log.values(name)[rows] for name in log.names})
+    for event in log.events:
+        writer.event(event)
+
+
+def _csv_path(folder: Path, name: str) -> Path:
+    file = f"{name}.csv"
+    # a log may come from anywhere, and its names must not lead out of the folder
+    if "\\" in file or "\0" in file or Path(file).name != file:
+        message = f"the vehicle name '{name}' cannot be a file's name"
+        raise LogError(message)
+    return folder / file
+
+
+def _columns(log: Log, name: str) -> dict[str, np.ndarray]:
+    return dict(zip(log.columns(name), log.values(name).T, strict=True))

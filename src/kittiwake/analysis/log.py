@@ -1,0 +1,137 @@
+"""A run's log: made in memory by a flight, or read from the folder that a run wrote."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float64
+
+from kittiwake.analysis.log_reader import read_log_file
+from kittiwake.analysis.table import Event, Table
+from kittiwake.core.errors import LogError, did_you_mean
+
+if TYPE_CHECKING:  # either takes half a second and more to import, and most runs need neither
+    import pandas
+    import xarray
+
+LOG_FILE = "log.mcap"
+SCENARIO_FILE = "scenario.yaml"
+SUMMARY_FILE = "summary.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """What a run recorded: a table for each vehicle, events, and what was flown.
+
+    ``scenario`` is the resolved scenario, empty if it is not known; ``summary`` is what
+    ``summary.json`` holds, None before there is one. ``complete`` is False for a file whose
+    recording was cut off; what came before the cut is there.
+    """
+
+    tables: Mapping[str, Table]
+    events: tuple[Event, ...] = ()
+    scenario: dict[str, Any] = field(default_factory=dict)
+    summary: dict[str, Any] | None = None
+    complete: bool = True
+
+    @classmethod
+    def read(cls, folder: str | Path) -> "Log":
+        """The log in a run's folder, with its scenario and summary if they are there.
+
+        Raises:
+            LogError: if there is no such folder or log, or a file in it is not what it should be.
+        """
+        folder = Path(folder)
+        if not folder.is_dir():
+            message = f"there is no folder '{folder}'. Give one that 'kittiwake run' has written."
+            raise LogError(message)
+        if not (folder / LOG_FILE).is_file():
+            message = (
+                f"'{folder}' holds no {LOG_FILE}. Give a folder that 'kittiwake run' has written."
+            )
+            raise LogError(message)
+        tables, events, complete = read_log_file(folder / LOG_FILE)
+        scenario = _read_scenario(folder / SCENARIO_FILE)
+        summary = _read_summary(folder / SUMMARY_FILE)
+        return cls(tables, events, scenario, summary, complete)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The vehicles' names in order."""
+        return tuple(self.tables)
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """The names of a vehicle's columns in order."""
+        return self._table(name).columns
+
+    def quantities(self, name: str) -> tuple[str, ...]:
+        """The quantities that a vehicle's ``status`` counts, from 1."""
+        return self._table(name).quantities
+
+    def values(self, name: str) -> Float64[np.ndarray, "rows columns"]:
+        """All that was recorded of a vehicle."""
+        return self._table(name).values
+
+    def column(self, name: str, column: str) -> Float64[np.ndarray, " rows"]:
+        """One quantity of a vehicle over time.
+
+        Raises:
+            LogError: if there is no such vehicle or column; the message names the nearest one.
+        """
+        table = self._table(name)
+        if column not in table.columns:
+            known = did_you_mean(column, list(table.columns))
+            message = f"'{name}' has no column '{column}'. {known}"
+            raise LogError(message)
+        return table.values[:, table.columns.index(column)]
+
+    def frame(self, name: str) -> "pandas.DataFrame":
+        """All that was recorded of a vehicle, as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self.values(name), columns=list(self.columns(name)))
+
+    @property
+    def dataset(self) -> "xarray.Dataset":
+        """All vehicles on named axes, as an xarray dataset (``analysis/dataset.py`` says how)."""
+        from kittiwake.analysis.dataset import to_dataset
+
+        return to_dataset(self.tables)
+
+    def _table(self, name: str) -> Table:
+        if name not in self.tables:
+            message = f"this log has no vehicle '{name}'. {did_you_mean(name, list(self.tables))}"
+            raise LogError(message)
+        return self.tables[name]
+
+
+def _read_scenario(path: Path) -> dict[str, Any]:
+    import yaml
+
+    if not path.is_file():
+        return {}
+    try:
+        return _mapping(path, yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        message = f"'{path}' is not a readable YAML file: {error}"
+        raise LogError(message) from error
+
+
+def _read_summary(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    try:
+        return _mapping(path, json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError) as error:
+        message = f"'{path}' is not a readable JSON file: {error}"
+        raise LogError(message) from error
+
+
+def _mapping(path: Path, content: object) -> dict[str, Any]:
+    if not isinstance(content, dict):
+        message = f"'{path}' holds no mapping of names to values"
+        raise LogError(message)
+    return content

@@ -1,0 +1,224 @@
+"""The MCAP records of ``log_format`` back into tables and events.
+
+Records are walked here rather than by the library's reader. A log is read from front to end, so no
+index is needed, and the library would parse each entry of each; it would also allocate whatever
+length a hostile file states, and takes an incomplete record for a short one.
+"""
+
+import json
+import os
+import struct
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import zstandard
+from jaxtyping import Float64
+from mcap.data_stream import ReadDataStream
+from mcap.exceptions import McapError
+from mcap.opcode import Opcode
+from mcap.records import Channel, Chunk, Metadata
+from mcap.writer import MCAP0_MAGIC
+
+from kittiwake.analysis.log_format import (
+    CDR_LITTLE_ENDIAN,
+    CHUNK_LIMIT_BYTES,
+    EVENTS_TOPIC,
+    LOG_LIMIT_BYTES,
+    METADATA_NAME,
+    RECORD_LIMIT_BYTES,
+    Layout,
+    message_dtype,
+    topic_of,
+    unpack_layouts,
+)
+from kittiwake.analysis.table import Event, Table
+from kittiwake.core.errors import LogError
+
+RECORD_HEAD = struct.Struct("<BQ")
+ENVELOPE_BYTES = 22
+WANTED = {Opcode.CHUNK, Opcode.CHANNEL, Opcode.MESSAGE, Opcode.METADATA, Opcode.DATA_END}
+UNREADABLE = (
+    McapError,
+    struct.error,
+    zstandard.ZstdError,
+    LookupError,
+    OverflowError,
+    TypeError,
+    ValueError,
+    RecursionError,
+)
+
+Record = tuple[int, bytes]
+
+
+def read_log_file(path: Path) -> tuple[dict[str, Table], tuple[Event, ...], bool]:
+    """The tables by vehicle, the events, and whether the recording came to its end.
+
+    Raises:
+        LogError: if the file is not a log, is damaged, or asks for more memory than a log may.
+    """
+    try:
+        with path.open("rb") as stream:
+            return _read(stream)
+    except LogError as error:
+        message = f"'{path}' {error}"
+        raise LogError(message) from error
+    except OSError as error:
+        message = f"'{path}' cannot be read: {error.strerror}"
+        raise LogError(message) from error
+    except UNREADABLE as error:
+        message = f"'{path}' is damaged: a record in it is not of the form that MCAP gives it"
+        raise LogError(message) from error
+
+
+def _read(stream: BinaryIO) -> tuple[dict[str, Table], tuple[Event, ...], bool]:
+    if stream.read(len(MCAP0_MAGIC)) != MCAP0_MAGIC:
+        message = "is not an MCAP file"
+        raise LogError(message)
+    contents = _Contents()
+    complete = False
+    for opcode, body in _file_records(stream):
+        if opcode == Opcode.DATA_END:
+            complete = True
+            break
+        if opcode == Opcode.METADATA:
+            contents.take_metadata(Metadata.read(_fields(body)))
+        elif opcode == Opcode.CHUNK:
+            contents.take(_chunk_records(_unpacked(Chunk.read(_fields(body)))))
+        else:
+            contents.take([(opcode, body)])
+    return contents.tables(), tuple(contents.events), complete
+
+
+class _Contents:
+    """What has been read so far."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._layouts: dict[str, Layout] | None = None
+        self._vehicles: dict[str, str] = {}
+        self._topics: dict[int, str] = {}
+        self._blocks: dict[str, list[np.ndarray]] = defaultdict(list)
+        self._bytes = 0
+
+    def take_metadata(self, metadata: Metadata) -> None:
+        """Learn which vehicles there are; the first record that says so holds."""
+        if metadata.name == METADATA_NAME and self._layouts is None:
+            self._layouts = unpack_layouts(metadata.metadata)
+            self._vehicles = {topic_of(name): name for name in self._layouts}
+
+    def take(self, records: Iterable[Record]) -> None:
+        """Add what a group of records holds; other programs' channels are passed over."""
+        bodies: dict[int, list[bytes]] = defaultdict(list)
+        for opcode, body in records:
+            if opcode == Opcode.MESSAGE:
+                bodies[int.from_bytes(body[:2], "little")].append(body)
+            elif opcode == Opcode.CHANNEL:
+                channel = Channel.read(_fields(body))
+                self._topics[channel.id] = channel.topic
+        for channel_id, group in bodies.items():
+            self._take_messages(self._topics.get(channel_id, ""), group)
+
+    def tables(self) -> dict[str, Table]:
+        """All vehicles' rows joined."""
+        if self._layouts is None:
+            message = (
+                "does not say which vehicles it holds: it is no log of Kittiwake's or was cut off"
+            )
+            raise LogError(message)
+        return {
+            name: Table(columns, _joined(self._blocks[name], len(columns)), quantities)
+            for name, (columns, quantities) in self._layouts.items()
+        }
+
+    def _take_messages(self, topic: str, bodies: list[bytes]) -> None:
+        self._bytes += sum(map(len, bodies))
+        if self._bytes > LOG_LIMIT_BYTES:
+            message = f"unpacks to more than {LOG_LIMIT_BYTES} bytes, the most that is read at once"
+            raise LogError(message)
+        if topic == EVENTS_TOPIC:
+            self.events += [_event(body[ENVELOPE_BYTES:]) for body in bodies]
+        elif topic in self._vehicles and self._layouts is not None:
+            name = self._vehicles[topic]
+            self._blocks[name].append(_rows(self._layouts[name][0], bodies))
+
+
+def _file_records(stream: BinaryIO) -> Iterator[Record]:
+    """The complete records of a file that matter here; an incomplete one at its end is dropped."""
+    size = os.fstat(stream.fileno()).st_size
+    while len(head := stream.read(RECORD_HEAD.size)) == RECORD_HEAD.size:
+        opcode, length = RECORD_HEAD.unpack(head)
+        limit = CHUNK_LIMIT_BYTES if opcode == Opcode.CHUNK else RECORD_LIMIT_BYTES
+        if opcode in WANTED and length > limit:
+            message = f"states a record of {length} bytes; the most is {limit}"
+            raise LogError(message)
+        if length > size - stream.tell():
+            return
+        if opcode in WANTED:
+            yield opcode, stream.read(length)
+        else:
+            stream.seek(length, os.SEEK_CUR)
+
+
+def _chunk_records(content: bytes) -> Iterator[Record]:
+    position, end = 0, len(content)
+    while position < end:
+        opcode, length = RECORD_HEAD.unpack_from(content, position)
+        position += RECORD_HEAD.size
+        if length > end - position:
+            message = "is damaged: a chunk ends within a record"
+            raise LogError(message)
+        yield opcode, content[position : position + length]
+        position += length
+
+
+def _unpacked(chunk: Chunk) -> bytes:
+    content = _decompressed(chunk)
+    if chunk.uncompressed_crc not in (0, zlib.crc32(content)):
+        message = "is damaged: a chunk differs from its checksum"
+        raise LogError(message)
+    return content
+
+
+def _decompressed(chunk: Chunk) -> bytes:
+    if chunk.compression == "":
+        return chunk.data
+    if chunk.compression != "zstd":
+        message = f"is compressed with '{chunk.compression}'; write it with 'zstd' or without"
+        raise LogError(message)
+    # the size in the frame's own header is what the library would allocate
+    size = max(chunk.uncompressed_size, zstandard.frame_content_size(chunk.data))
+    if size > CHUNK_LIMIT_BYTES:
+        message = f"states a chunk of {size} bytes; the most is {CHUNK_LIMIT_BYTES}"
+        raise LogError(message)
+    return zstandard.decompress(chunk.data, max_output_size=chunk.uncompressed_size)
+
+
+def _rows(columns: tuple[str, ...], bodies: list[bytes]) -> Float64[np.ndarray, "rows columns"]:
+    dtype = message_dtype(columns)
+    if any(len(body) != dtype.itemsize for body in bodies):
+        message = f"is damaged: a row does not hold {len(columns)} numbers"
+        raise LogError(message)
+    payloads = np.frombuffer(b"".join(bodies), dtype)["row"]
+    if (payloads["cdr"] != CDR_LITTLE_ENDIAN).any():
+        message = "is damaged: a row is not little-endian CDR"
+        raise LogError(message)
+    return payloads["values"].astype(np.float64)
+
+
+def _joined(blocks: list[np.ndarray], column_count: int) -> Float64[np.ndarray, "rows columns"]:
+    return np.concatenate([np.empty((0, column_count)), *blocks])
+
+
+def _event(payload: bytes) -> Event:
+    content = json.loads(payload)
+    return Event(float(content["time_s"]), str(content["vehicle"]), str(content["event"]))
+
+
+def _fields(body: bytes) -> ReadDataStream:
+    return ReadDataStream(BytesIO(body))

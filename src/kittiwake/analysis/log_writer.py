@@ -1,0 +1,89 @@
+"""Rows and events into the MCAP records of ``log_format``."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from operator import itemgetter
+from typing import BinaryIO
+
+import numpy as np
+from jaxtyping import Float64
+from mcap.writer import CompressionType, Writer
+
+from kittiwake.analysis.log_format import (
+    CDR_LITTLE_ENDIAN,
+    CHUNK_BYTES,
+    EVENTS_SCHEMA,
+    EVENTS_TOPIC,
+    METADATA_NAME,
+    Layout,
+    message_definition,
+    pack_layouts,
+    row_dtype,
+    topic_of,
+)
+from kittiwake.analysis.table import Event
+
+
+class LogWriter:
+    """Writes one log to a binary stream, which stays the caller's to close."""
+
+    def __init__(self, stream: BinaryIO, layouts: Mapping[str, Layout]) -> None:
+        self._writer = Writer(stream, chunk_size=CHUNK_BYTES, compression=CompressionType.ZSTD)
+        self._writer.start(library="kittiwake")
+        self._writer.add_metadata(METADATA_NAME, pack_layouts(layouts))
+        self._columns = {name: columns for name, (columns, _) in layouts.items()}
+        self._channels = self._register_vehicles()
+        self._events = self._register_events()
+        stream.flush()
+
+    def write(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
+        """Add rows of some vehicles, ordered in time, and hand them to the operating system."""
+        messages = [message for name in block for message in self._messages(name, block[name])]
+        messages.sort(key=itemgetter(0))
+        for time_ns, channel, payload in messages:
+            self._writer.add_message(channel, time_ns, payload, time_ns)
+        self._writer.flush()
+
+    def event(self, event: Event) -> None:
+        """Add an event; it reaches the file with the next block."""
+        time_ns = round(event.time_s * 1e9)
+        self._writer.add_message(self._events, time_ns, json.dumps(asdict(event)).encode(), time_ns)
+
+    def attach(self, name: str, media_type: str, content: bytes) -> None:
+        """Add a whole file."""
+        self._writer.add_attachment(0, 0, name, media_type, content)
+
+    def finish(self) -> None:
+        """Add the index and the footer; nothing can be written after them."""
+        self._writer.finish()
+
+    def _messages(
+        self, name: str, rows: Float64[np.ndarray, "_rows _columns"]
+    ) -> Iterator[tuple[int, int, bytes]]:
+        dtype = row_dtype(self._columns[name])
+        packed = np.empty(len(rows), dtype)
+        packed["cdr"] = CDR_LITTLE_ENDIAN
+        packed["values"] = rows
+        content, size, channel = packed.tobytes(), dtype.itemsize, self._channels[name]
+        times_ns = np.rint(rows[:, 0] * 1e9).astype(np.int64).tolist()
+        for index, time_ns in enumerate(times_ns):
+            yield time_ns, channel, content[index * size : (index + 1) * size]
+
+    def _register_vehicles(self) -> dict[str, int]:
+        schemas = {
+            columns: self._writer.register_schema(
+                f"kittiwake/msg/Row{number}", "ros2msg", message_definition(columns)
+            )
+            for number, columns in enumerate(dict.fromkeys(self._columns.values()), start=1)
+        }
+        return {
+            name: self._writer.register_channel(topic_of(name), "cdr", schemas[columns])
+            for name, columns in self._columns.items()
+        }
+
+    def _register_events(self) -> int:
+        schema = self._writer.register_schema(
+            "kittiwake.Event", "jsonschema", json.dumps(EVENTS_SCHEMA).encode()
+        )
+        return self._writer.register_channel(EVENTS_TOPIC, "json", schema)

@@ -1,0 +1,141 @@
+"""What ``summary.json`` says of a run.
+
+A value that does not apply, or that no finite number states, is None. Rows in which a vehicle's
+state is not finite (it diverged) count for ``valid`` alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.separation import min_separation
+from kittiwake.analysis.table import (
+    POSITION_WORLD_M,
+    Q_WORLD_FROM_BODY,
+    STATE_COLUMNS,
+    STATUS,
+    VELOCITY_WORLD_MPS,
+    Table,
+    at_common_times,
+)
+
+SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
+CONTACT = "contact"
+
+Rows = Float64[np.ndarray, "rows part"]
+
+
+def summarise(
+    log: Log,
+    *,
+    scenario: str,
+    seed: int,
+    status: str,
+    reason: str | None,
+    duration_s: float,
+    steps: int,
+    wall_s: float,
+    compile_s: float,
+    models: Mapping[str, str],
+) -> dict[str, Any]:
+    """The content of ``summary.json``, ready for it.
+
+    Args:
+        log: the flight.
+        scenario: its name.
+        seed: its seed.
+        status: "completed", "diverged" or "failed".
+        reason: why it was not completed.
+        duration_s: how long it lasted in simulated time.
+        steps: how many physics steps that was.
+        wall_s: how long the machine took, compilation left out.
+        compile_s: how long compilation took.
+        models: the model's name, by vehicle.
+
+    ``metrics`` is empty here: a task or a study adds what it measures, by name.
+    """
+    return {
+        "scenario": scenario,
+        "seed": seed,
+        "status": status,
+        "reason": reason,
+        "duration_s": _finite(duration_s),
+        "steps": steps,
+        "wall_s": _finite(wall_s),
+        "compile_s": _finite(compile_s),
+        "realtime_factor": _finite(duration_s / wall_s) if wall_s > 0.0 else None,
+        "vehicles": {name: _vehicle(log.tables[name], models[name]) for name in log.names},
+        "min_separation_m": _min_separation_m(log),
+        "events": [asdict(event) for event in log.events],
+        "metrics": {},
+    }
+
+
+def _vehicle(table: Table, model: str) -> dict[str, Any]:
+    state = table.part(STATE_COLUMNS)
+    flown = Table(table.columns, table.values[np.isfinite(state).all(axis=1)])
+    position_m = flown.part(POSITION_WORLD_M)
+    # a vehicle on its way to infinity may pass numbers whose squares are there already
+    with np.errstate(over="ignore", invalid="ignore"):
+        return {
+            "model": model,
+            "final_position_m": position_m[-1].tolist() if len(position_m) else None,
+            "final_speed_mps": _finite(final_speed_mps(flown.part(VELOCITY_WORLD_MPS))),
+            "distance_m": _finite(distance_m(position_m)),
+            "max_tilt_rad": _finite(max_tilt_rad(flown.part(Q_WORLD_FROM_BODY))),
+            "tracking_rms_m": _finite(tracking_rms_m(flown)),
+            "contacts": contacts(table),
+            "touchdown": None,
+            "valid": len(flown.values) == len(table.values) and not table.part((STATUS,)).any(),
+        }
+
+
+def final_speed_mps(velocity_mps: Rows) -> float:
+    """The last row's speed; NaN without rows."""
+    return float(np.linalg.norm(velocity_mps[-1])) if len(velocity_mps) else np.nan
+
+
+def distance_m(position_m: Rows) -> float:
+    """The length of the path through the logged positions, straight between them."""
+    return float(np.linalg.norm(np.diff(position_m, axis=0), axis=1).sum())
+
+
+def max_tilt_rad(q_world_from_body: Rows) -> float:
+    """The largest angle between the body's z axis and the world's; NaN without rows.
+
+    Half of it has the sine sqrt(x^2 + y^2) and the cosine sqrt(w^2 + z^2). Their arctangent is
+    exact near upright, where an arccosine is not, and does not mind the quaternion's length.
+    """
+    w, x, y, z = q_world_from_body.T
+    tilt_rad = 2.0 * np.arctan2(np.hypot(x, y), np.hypot(w, z))
+    return float(tilt_rad.max(initial=-np.inf))
+
+
+def tracking_rms_m(table: Table) -> float:
+    """The root of the mean squared distance to the set point; NaN where none was logged."""
+    squares = np.square(table.part(POSITION_WORLD_M) - table.part(SETPOINT_WORLD_M)).sum(axis=1)
+    known = squares[np.isfinite(squares)]
+    return float(np.sqrt(known.mean())) if known.size else np.nan
+
+
+def contacts(table: Table) -> int | None:
+    """How often the vehicle began to touch something; None if its contacts were not logged."""
+    if CONTACT not in table.columns:
+        return None
+    touching = table.part((CONTACT,))[:, 0] > 0.0
+    return int(np.count_nonzero(touching[1:] & ~touching[:-1]))
+
+
+def _min_separation_m(log: Log) -> float | None:
+    _, positions_m = at_common_times(log.tables.values(), POSITION_WORLD_M)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _finite(min_separation(positions_m))
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if isfinite(value) else None

@@ -1,0 +1,67 @@
+"""One vehicle's flight as a table, and the events of a run."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64
+
+POSITION_WORLD_M = ("x_m", "y_m", "z_m")
+Q_WORLD_FROM_BODY = ("qw", "qx", "qy", "qz")
+VELOCITY_WORLD_MPS = ("vx_mps", "vy_mps", "vz_mps")
+ANGULAR_VELOCITY_BODY_RADPS = ("wx_radps", "wy_radps", "wz_radps")
+
+# every vehicle's first columns, in this order; its last one is STATUS
+STATE_COLUMNS = (
+    "time_s",
+    *POSITION_WORLD_M,
+    *Q_WORLD_FROM_BODY,
+    *VELOCITY_WORLD_MPS,
+    *ANGULAR_VELOCITY_BODY_RADPS,
+)
+STATUS = "status"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What was recorded of one vehicle, one row for each logged step.
+
+    ``status`` is 0 where the model means something, and k where the k-th of ``quantities`` (counted
+    from 1) had left its range.
+    """
+
+    columns: tuple[str, ...]
+    values: Float64[np.ndarray, "rows columns"]
+    quantities: tuple[str, ...] = ()
+
+    def part(self, columns: Iterable[str]) -> Float64[np.ndarray, "rows part"]:
+        """Some columns side by side; NaN in those that this vehicle does not have."""
+        found = [self.columns.index(c) if c in self.columns else -1 for c in columns]
+        values = self.values[:, found]
+        values[:, [index < 0 for index in found]] = np.nan
+        return values
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to a vehicle, in words."""
+
+    time_s: float
+    vehicle: str
+    event: str
+
+
+def at_common_times(
+    tables: Iterable[Table], columns: tuple[str, ...]
+) -> tuple[Float64[np.ndarray, " times"], Float64[np.ndarray, "times vehicles columns"]]:
+    """All logged times, and the columns of every vehicle at them; NaN where one logged nothing.
+
+    Vehicles of one run log at the same times; they differ when a recording was cut off.
+    """
+    tables = tuple(tables)
+    logged = [table.part(("time_s",))[:, 0] for table in tables]
+    times = np.unique(np.concatenate([np.empty(0), *logged]))
+    gathered = np.full((times.size, len(tables), len(columns)), np.nan)
+    for vehicle, (table, own) in enumerate(zip(tables, logged, strict=True)):
+        gathered[np.searchsorted(times, own), vehicle] = table.part(columns)
+    return times, gathered

@@ -1,0 +1,64 @@
+"""``kittiwake bench``: how fast this machine flies."""
+
+import json
+import subprocess
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from kittiwake.core.errors import KittiwakeError, did_you_mean
+
+
+def bench(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Only this case.")] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="The figures by case.")] = False,
+) -> None:
+    """Measure the speed of the Pelican with its controller: one vehicle, and up to 10,000."""
+    from rich.console import Console
+
+    from kittiwake.runtime.benchmark import CASES
+
+    if name is not None and name not in CASES:
+        message = f"there is no benchmark '{name}'. {did_you_mean(name, list(CASES))}"
+        raise KittiwakeError(message)
+    results: dict[str, dict[str, Any]] = {}
+    with Console(stderr=True).status("measuring") as status:
+        for case in CASES if name is None else [name]:
+            status.update(f"measuring {CASES[case][0]}")
+            results[case] = _measured(case)
+    if as_json:
+        sys.stdout.write(json.dumps(results) + "\n")
+    else:
+        _show(results, {case: words for case, (words, _) in CASES.items()})
+
+
+def _measured(case: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "kittiwake.runtime.benchmark", case]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        message = (
+            f"the benchmark '{case}' ended with status {done.returncode}:\n{done.stderr[-2000:]}"
+        )
+        raise KittiwakeError(message)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _show(results: dict[str, dict[str, Any]], words: dict[str, str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="Pelican, position controller at every step, Heun at 50 Hz")
+    table.add_column("case")
+    for heading in ("compile (s)", "vehicle-steps/s", "times real time", "peak memory (MB)"):
+        table.add_column(heading, justify="right")
+    for case, result in results.items():
+        table.add_row(
+            words[case],
+            f"{result['compile_s']:.2f}",
+            f"{result['steps_per_s']:,.0f}",
+            f"{result['realtime_factor']:,.0f}",
+            f"{result['peak_memory_mb']:.0f}",
+        )
+    Console().print(table)

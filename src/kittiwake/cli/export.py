@@ -1,0 +1,46 @@
+"""``kittiwake export``: a run's log for other tools."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kittiwake.cli.plot import Folder
+
+
+class Format(StrEnum):
+    """What a log can be turned into."""
+
+    csv = "csv"
+    parquet = "parquet"
+    mcap = "mcap"
+
+
+def export(
+    folder: Folder,
+    to: Annotated[
+        Format, typer.Option(help="csv: a file for each vehicle; parquet, mcap: one file.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="PATH", help="Where to. [default: in DIR]"),
+    ] = None,
+) -> None:
+    """Turn a run's log into CSV, Parquet, or a complete MCAP file."""
+    from rich import print as show
+
+    from kittiwake.analysis.export import export_csv, export_mcap, export_parquet
+    from kittiwake.analysis.log import Log
+
+    log = Log.read(folder)
+    if to is Format.csv:
+        written = export_csv(log, out or folder)
+    elif to is Format.parquet:
+        written = [out or folder / "log.parquet"]
+        export_parquet(log, written[0])
+    else:
+        written = [out or folder / "export.mcap"]
+        export_mcap(log, folder, written[0])
+    for path in written:
+        show(f"wrote {path}")

@@ -1,0 +1,121 @@
+"""``kittiwake run``: fly a scenario, keep everything, say how it went."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kittiwake.cli.check import Overrides, Scenario
+from kittiwake.core.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kittiwake.runtime.loop import Flight
+
+RUN_FAILED = 1
+
+
+def run(
+    scenario: Scenario,
+    overrides: Overrides = None,
+    *,
+    duration: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="Simulated seconds, instead of the scenario's."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed of every random stream.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for the results. [default: runs/NAME-TIME]"),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print summary.json alone on standard output.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option(help="Print nothing but mistakes.")] = False,
+) -> None:
+    """Fly a scenario and write its log, summary and picture into a folder."""
+    from kittiwake.analysis.overview import save_overview
+    from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, prepare_folder
+    from kittiwake.runtime.simulation import Simulation
+    from kittiwake.scenario.load import load_scenario
+
+    keep_compiled()
+    items = [*(overrides or []), *_as_overrides(duration, seed)]
+    loaded = load_scenario(scenario, items)
+    folder = out or Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    prepare_folder(folder)
+    with _progress(shown=not (as_json or quiet)) as progress:
+        flight = Simulation(loaded).flight()
+        log = fly_into(Simulation(loaded), flight, folder, progress(flight))
+        save_overview(log, folder / PICTURE_FILE)
+    summary = log.summary or {}
+    if as_json:
+        sys.stdout.write(json.dumps(summary) + "\n")
+    elif not quiet:
+        _show(summary, folder)
+    if summary["status"] != "completed":
+        raise typer.Exit(RUN_FAILED)
+
+
+def keep_compiled() -> None:
+    """Keeps compiled programs between runs in the user's cache folder."""
+    import jax
+
+    cache = (
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kittiwake" / "compiled"
+    )
+    jax.config.update("jax_compilation_cache_dir", str(cache))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+def _as_overrides(duration_s: float | None, seed: int | None) -> list[str]:
+    if duration_s is not None and not 0.0 < duration_s < float("inf"):
+        message = f"--duration {duration_s:g} is not allowed; must be above 0"
+        raise ScenarioError(message)
+    given = {"time.duration_s": duration_s, "seed": seed}
+    return [f"{path}={value}" for path, value in given.items() if value is not None]
+
+
+@contextmanager
+def _progress(*, shown: bool) -> "Iterator[Callable[[Flight], Callable[[float], None]]]":
+    """A bar over simulated time, on standard error."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.1f} of {task.total:.1f} s"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
+        task = bar.add_task("compiling", total=None)
+
+        def follow(flight: "Flight") -> "Callable[[float], None]":
+            bar.update(task, description="flying", total=flight.duration_s)
+            return lambda time_s: bar.update(task, completed=time_s)
+
+        yield follow
+
+
+def _show(summary: dict[str, Any], folder: Path) -> None:
+    from rich.console import Console
+
+    from kittiwake.cli.summary_table import summary_lines, vehicle_table
+
+    console = Console()
+    console.print(vehicle_table(summary))
+    for line in summary_lines(summary):
+        console.print(line, highlight=False)
+    console.print(
+        f"Log, summary.json and overview.png are in {folder}", highlight=False, soft_wrap=True
+    )

@@ -1,0 +1,64 @@
+"""QRSim's velocity controller: a velocity and a heading to the sticks.
+
+Source: QRSim (De Nardi 2013), ``VelocityPID``. All three axes work on body velocities; the vertical
+one is proportional and integral on the throttle.
+"""
+
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.control.qrsim_loops import VelocityLoop, VelocityState, YawLoop
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import AttitudeThrottle, VelocityYaw
+from kittiwake.geometry.scalar import Real
+
+
+class QRSimVelocity(AbstractController):
+    """Velocity and yaw to attitude and throttle."""
+
+    consumes: ClassVar[type] = VelocityYaw
+    produces: ClassVar[type] = AttitudeThrottle
+
+    velocity: VelocityLoop = VelocityLoop()
+    yaw: YawLoop = YawLoop()
+    hover_throttle: Real = 0.59
+    climb_gain_s_per_m: Annotated[Real, NOT_NEGATIVE] = 0.2
+    climb_sum_gain_s_per_m: Annotated[Real, NOT_NEGATIVE] = 0.002
+    battery_v: Annotated[Real, POSITIVE] = 12.0
+
+    def init(self, key: PRNGKeyArray) -> VelocityState:
+        """No error seen yet."""
+        del key
+        return VelocityState.initial()
+
+    def step(
+        self,
+        state: VelocityState,
+        inputs: tuple[VelocityYaw, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[VelocityState, AttitudeThrottle]:
+        """Sticks for the wanted velocity."""
+        del key
+        wanted, estimate = inputs
+        error_frd = self.velocity.error_frd_mps(wanted.velocity_world_mps, estimate)
+        pitch, roll = self.velocity.tilt_flu(state, error_frd, dt_s)
+        throttle = (
+            self.hover_throttle
+            - self.climb_gain_s_per_m * error_frd.z
+            - self.climb_sum_gain_s_per_m * state.sum_mps.z
+        )
+        sticks = AttitudeThrottle(
+            pitch_rad=pitch,
+            roll_rad=roll,
+            throttle=jnp.clip(throttle, 0.0, 1.0),
+            yaw_rate_radps=self.yaw.yaw_rate(
+                wanted.yaw_rad, estimate.euler_world_from_body.yaw_rad
+            ),
+            battery_v=self.battery_v,
+        )
+        return self.velocity.remember(state, error_frd), sticks

@@ -1,0 +1,79 @@
+"""QRSim's velocity-height controller: a horizontal velocity, a height and a heading to the sticks.
+
+Source: QRSim (De Nardi 2013), ``VelocityHeightPID``: the tilt of the velocity controller with the
+height loop of the waypoint controller.
+"""
+
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.control.qrsim_loops import (
+    HeightLoop,
+    HeightState,
+    VelocityLoop,
+    VelocityState,
+    YawLoop,
+)
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import AttitudeThrottle, VelocityHeightYaw
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class QRSimVelocityHeightState(eqx.Module):
+    """The states of both loops."""
+
+    velocity: VelocityState
+    height: HeightState
+
+
+class QRSimVelocityHeight(AbstractController):
+    """Horizontal velocity, height and yaw to attitude and throttle."""
+
+    consumes: ClassVar[type] = VelocityHeightYaw
+    produces: ClassVar[type] = AttitudeThrottle
+
+    velocity: VelocityLoop = VelocityLoop()
+    height: HeightLoop = HeightLoop()
+    yaw: YawLoop = YawLoop()
+    battery_v: Annotated[Real, POSITIVE] = 12.0
+
+    def init(self, key: PRNGKeyArray) -> QRSimVelocityHeightState:
+        """No error seen yet."""
+        del key
+        return QRSimVelocityHeightState(VelocityState.initial(), HeightState.initial())
+
+    def step(
+        self,
+        state: QRSimVelocityHeightState,
+        inputs: tuple[VelocityHeightYaw, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[QRSimVelocityHeightState, AttitudeThrottle]:
+        """Sticks for the wanted velocity at the wanted height."""
+        del key
+        wanted, estimate = inputs
+        level = Vec3(wanted.velocity_x_world_mps, wanted.velocity_y_world_mps, 0.0)
+        error_frd = self.velocity.error_frd_mps(level, estimate)
+        pitch, roll = self.velocity.tilt_flu(state.velocity, error_frd, dt_s)
+        same_height = jnp.asarray(wanted.height_world_m) == state.height.last_height_m
+        height, throttle = self.height.throttle(
+            state.height, wanted.height_world_m, estimate.position_world_m.z, same_height, dt_s
+        )
+        sticks = AttitudeThrottle(
+            pitch_rad=pitch,
+            roll_rad=roll,
+            throttle=throttle,
+            yaw_rate_radps=self.yaw.yaw_rate(
+                wanted.yaw_rad, estimate.euler_world_from_body.yaw_rad
+            ),
+            battery_v=self.battery_v,
+        )
+        return QRSimVelocityHeightState(
+            self.velocity.remember(state.velocity, error_frd), height
+        ), sticks

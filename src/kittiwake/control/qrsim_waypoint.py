@@ -1,0 +1,87 @@
+"""QRSim's waypoint controller: a place and a heading to the sticks of a self-levelling quadrotor.
+
+Horizontal error, turned into the heading's axes, asks for a velocity; the velocity error asks for a
+tilt; height and yaw have loops of their own. Source: QRSim (De Nardi 2013), ``WaypointPID``.
+"""
+
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.control.qrsim_loops import HeightLoop, HeightState, YawLoop
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import AttitudeThrottle, PositionYaw
+from kittiwake.geometry.euler import RotationZYX
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class QRSimWaypointState(eqx.Module):
+    """The height loop's state, and the horizontal part of the set point that it belongs to."""
+
+    height: HeightState
+    last_position_world_m: Vec3
+
+
+class QRSimWaypoint(AbstractController):
+    """Position and yaw to attitude and throttle."""
+
+    consumes: ClassVar[type] = PositionYaw
+    produces: ClassVar[type] = AttitudeThrottle
+
+    position_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 0.9
+    max_speed_mps: Annotated[Real, POSITIVE] = 5.0
+    velocity_gain_rad_per_mps: Annotated[Real, NOT_NEGATIVE] = 0.09
+    max_tilt_rad: Annotated[Real, POSITIVE] = 0.34
+    height: HeightLoop = HeightLoop()
+    yaw: YawLoop = YawLoop()
+    battery_v: Annotated[Real, POSITIVE] = 12.0
+
+    def init(self, key: PRNGKeyArray) -> QRSimWaypointState:
+        """No set point seen yet."""
+        del key
+        zero = Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0))
+        return QRSimWaypointState(HeightState.initial(), zero)
+
+    def step(
+        self,
+        state: QRSimWaypointState,
+        inputs: tuple[PositionYaw, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[QRSimWaypointState, AttitudeThrottle]:
+        """Sticks for the set point; the integral of height is the only memory that accumulates."""
+        del key
+        wanted, estimate = inputs
+        goal, position = wanted.position_world_m, estimate.position_world_m
+        heading = RotationZYX.of(estimate.euler_world_from_body)
+        error = goal - position
+        forward = heading.cos_yaw * error.x + heading.sin_yaw * error.y
+        left = heading.cos_yaw * error.y - heading.sin_yaw * error.x
+        velocity = estimate.velocity_body_mps
+        same = (goal.x == state.last_position_world_m.x) & (goal.y == state.last_position_world_m.y)
+        same_height = goal.z == state.height.last_height_m
+        height, throttle = self.height.throttle(
+            state.height, goal.z, position.z, same & same_height, dt_s
+        )
+        sticks = AttitudeThrottle(
+            pitch_rad=self._tilt(forward, velocity.x),
+            roll_rad=-self._tilt(left, velocity.y),
+            throttle=throttle,
+            yaw_rate_radps=self.yaw.yaw_rate(
+                wanted.yaw_rad, estimate.euler_world_from_body.yaw_rad
+            ),
+            battery_v=self.battery_v,
+        )
+        return QRSimWaypointState(height, goal), sticks
+
+    def _tilt(self, error_m: Real, velocity_mps: Real) -> Real:
+        speed = jnp.clip(
+            self.position_gain_per_s * error_m, -self.max_speed_mps, self.max_speed_mps
+        )
+        wanted = self.velocity_gain_rad_per_mps * (speed - velocity_mps)
+        return jnp.clip(wanted, -self.max_tilt_rad, self.max_tilt_rad)

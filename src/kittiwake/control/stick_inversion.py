@@ -1,0 +1,64 @@
+"""From thrust and attitude to the sticks of a quadrotor that levels itself.
+
+The autopilot answers a commanded angle with ``attitude_gain`` times that angle at rest and a
+throttle with a quadratic thrust, so both are inverted: ``angle / gain`` and the positive root of
+``c_0 + c_1 x + c_2 x^2 = F``. Yaw has no angle stick: its error asks for a rate, divided by the
+rate's own gain at rest.
+"""
+
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import AttitudeThrottle, ThrustAttitude
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import wrap_angle
+
+
+class StickInversion(AbstractController):
+    """Thrust and attitude to attitude and throttle sticks."""
+
+    consumes: ClassVar[type] = ThrustAttitude
+    produces: ClassVar[type] = AttitudeThrottle
+
+    attitude_gain: Annotated[Real, POSITIVE]
+    yaw_rate_gain: Annotated[Real, POSITIVE]
+    thrust_polynomial_n: tuple[Real, Real, Real]
+    yaw_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 2.0
+    max_angle_rad: Annotated[Real, POSITIVE] = 0.9
+    max_yaw_rate_radps: Annotated[Real, POSITIVE] = 4.4
+    battery_v: Annotated[Real, POSITIVE] = 12.0
+
+    def step(
+        self,
+        state: tuple[()],
+        inputs: tuple[ThrustAttitude, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[tuple[()], AttitudeThrottle]:
+        """Sticks that settle at the wanted thrust and attitude."""
+        del dt_s, key
+        wanted, estimate = inputs
+        angles = wanted.q_world_from_body.to_euler()
+        yaw_error = wrap_angle(angles.yaw_rad - estimate.euler_world_from_body.yaw_rad)
+        limit, max_rate = self.max_angle_rad, self.max_yaw_rate_radps
+        sticks = AttitudeThrottle(
+            pitch_rad=jnp.clip(angles.pitch_rad / self.attitude_gain, -limit, limit),
+            roll_rad=jnp.clip(angles.roll_rad / self.attitude_gain, -limit, limit),
+            throttle=self._throttle(wanted.thrust_n),
+            yaw_rate_radps=jnp.clip(
+                self.yaw_gain_per_s * yaw_error / self.yaw_rate_gain, -max_rate, max_rate
+            ),
+            battery_v=self.battery_v,
+        )
+        return state, sticks
+
+    def _throttle(self, thrust_n: Real) -> Real:
+        c0, c1, c2 = self.thrust_polynomial_n
+        # below c0, what the motors give at idle, there is no root
+        discriminant = jnp.maximum(c1 * c1 + 4.0 * c2 * (thrust_n - c0), c1 * c1)
+        return jnp.clip((jnp.sqrt(discriminant) - c1) / (2.0 * c2), 0.0, 1.0)

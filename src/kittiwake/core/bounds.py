@@ -1,0 +1,31 @@
+"""What a component's parameter may be, written beside its type.
+
+``mass_kg: Annotated[Real, POSITIVE]`` is read by the scenario reader, which refuses anything else
+with the file and line.
+"""
+
+from dataclasses import dataclass
+from math import inf
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """An interval, closed unless ``open_below``."""
+
+    low: float = -inf
+    high: float = inf
+    open_below: bool = False
+
+    def hold(self, value: float) -> bool:
+        """Whether a value lies inside."""
+        return (self.low < value if self.open_below else self.low <= value) and value <= self.high
+
+    def __str__(self) -> str:
+        if self.high == inf:
+            return f"{'above' if self.open_below else 'at least'} {self.low:g}"
+        return f"{'above' if self.open_below else 'from'} {self.low:g} to {self.high:g}"
+
+
+POSITIVE = Bounds(low=0.0, open_below=True)
+NOT_NEGATIVE = Bounds(low=0.0)
+FRACTION = Bounds(low=0.0, high=1.0)

@@ -1,0 +1,176 @@
+"""The one shape that everything with a behaviour has.
+
+A component is a frozen record of parameters. What evolves is its state, made by ``init`` and
+replaced by ``step``; randomness comes in as a key. Each family fixes what goes in and what comes
+out. A component is written for one vehicle; the simulation maps it over many.
+"""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import equinox as eqx
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import Signal
+from kittiwake.core.surroundings import Air, Surroundings
+from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class AbstractComponent(eqx.Module):
+    """Parameters, with ``init(key) -> state``. ``default_rate_hz`` None means every physics step."""
+
+    default_rate_hz: ClassVar[float | None] = None
+
+    def init(self, key: PRNGKeyArray) -> Any:
+        """The state before the first step; nothing for a component without memory."""
+        del key
+        return ()
+
+
+class GuidanceInputs(eqx.Module):
+    """What guidance may know: the time, the estimate and where the vehicle started."""
+
+    time_s: Real
+    tick: Count
+    estimate: Kinematics
+
+
+class AbstractGuidance(AbstractComponent):
+    """Says where to go: estimate and time in, a signal out."""
+
+    @abstractmethod
+    def signal_type(self) -> type[Signal]:
+        """The kind of signal that this guidance gives."""
+
+    @abstractmethod
+    def step(
+        self, state: Any, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Any, Signal]:
+        """The next state and the signal to follow."""
+
+    def legs(self, state: Any) -> Count:
+        """How many legs of the task are done, for events in the log."""
+        del state
+        return 0
+
+    def end_s(self) -> float | None:
+        """When the task ends by itself; None if it never does."""
+        return None
+
+
+class AbstractController(AbstractComponent):
+    """Leads from one rung of the ladder to a lower one."""
+
+    consumes: ClassVar[type]
+    produces: ClassVar[type]
+
+    @abstractmethod
+    def step(
+        self, state: Any, inputs: tuple[Any, Kinematics], dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Any, Signal]:
+        """The next state and the lower command, from the higher command and the estimate."""
+
+
+class SensorInputs(eqx.Module):
+    """What there is to measure."""
+
+    time_s: Real
+    truth: Kinematics
+    surroundings: Surroundings
+
+
+class AbstractSensor(AbstractComponent):
+    """Measures the truth with its errors."""
+
+    @abstractmethod
+    def step(
+        self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Any, Any]:
+        """The next state and the measurement, a module whose fields carry frame and unit."""
+
+
+class EstimatorInputs(eqx.Module):
+    """The measurements by sensor name, and the truth for those that are told it."""
+
+    truth: Kinematics
+    measurements: dict[str, Any]
+
+
+class AbstractEstimator(AbstractComponent):
+    """Makes an estimate of the vehicle's motion out of measurements."""
+
+    @abstractmethod
+    def step(
+        self, state: Any, inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Any, Kinematics]:
+        """The next state and the estimate."""
+
+
+class AbstractTurbulence(AbstractComponent):
+    """Gusts along one vehicle's path."""
+
+    @abstractmethod
+    def step(
+        self, state: Any, inputs: tuple[Kinematics, Surroundings], dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Any, Vec3]:
+        """The next state and the gust velocity in the world, to be added to the mean wind."""
+
+
+class AbstractWind(eqx.Module):
+    """The mean wind as a field."""
+
+    @abstractmethod
+    def velocity_world_mps(self, height_above_ground_m: Real) -> Vec3:
+        """The velocity of the air at a height."""
+
+
+class AbstractAtmosphere(eqx.Module):
+    """The state of still air as a field."""
+
+    @abstractmethod
+    def air(self, altitude_m: Real) -> Air:
+        """Temperature, pressure and density at an altitude above mean sea level."""
+
+
+class AbstractInteraction(eqx.Module):
+    """What vehicles do to each other: called once per world on the gathered vehicles.
+
+    Everything passed has one leading axis over all vehicles of the world.
+    """
+
+    @abstractmethod
+    def __call__(self, vehicles: Kinematics, surroundings: Surroundings) -> Surroundings:
+        """The surroundings with the others' effect added."""
+
+
+class AbstractDynamics(eqx.Module):
+    """How a vehicle's own state follows its native command."""
+
+    native: ClassVar[type]
+    command_bounds: ClassVar[dict[str, tuple[float, float]]] = {}
+
+    @abstractmethod
+    def init(self, start: Kinematics, surroundings: Surroundings) -> Any:
+        """The state of the vehicle at its start, actuators in balance with gravity."""
+
+    @abstractmethod
+    def step(
+        self, state: Any, command: Any, surroundings: Surroundings, dt_s: Real, key: PRNGKeyArray
+    ) -> Any:
+        """The state one physics step later."""
+
+    @abstractmethod
+    def kinematics(self, state: Any) -> Kinematics:
+        """Where the vehicle is and how it moves."""
+
+    def actuators(self, state: Any) -> dict[str, Real]:
+        """What the actuators do, by name with unit, for the log."""
+        del state
+        return {}
+
+    def validity(self, state: Any) -> dict[str, Flag]:
+        """By quantity: whether it is inside the range in which this model means something."""
+        del state
+        return {}

@@ -1,0 +1,53 @@
+"""What can go wrong and whose mistake it is.
+
+KittiwakeError                 every error raised on purpose
+├── ScenarioError              a scenario file, an override or a parameter that cannot be used
+├── RegistryError              a name that no registry knows
+├── LadderError                a chain of guidance and controllers with a rung missing
+├── CommandError               a command that a simulation cannot take
+├── PrecisionError             pure functions called in the other floating-point mode
+├── LogError                   a run folder or a log that cannot be read
+└── MissingExtraError          an optional library that is not installed
+"""
+
+from difflib import get_close_matches
+
+
+class KittiwakeError(Exception):
+    """An error that says what was given, what is allowed and what to write instead."""
+
+
+class ScenarioError(KittiwakeError):
+    """A scenario that cannot be flown as it is written."""
+
+
+class RegistryError(KittiwakeError):
+    """A name that is not registered."""
+
+
+class LadderError(KittiwakeError):
+    """Controllers that do not lead from the guidance's signal to the vehicle's native command."""
+
+
+class CommandError(KittiwakeError):
+    """A command of the wrong kind, or for a vehicle that is not there."""
+
+
+class PrecisionError(KittiwakeError):
+    """A pure function called while JAX is in the other floating-point mode."""
+
+
+class LogError(KittiwakeError):
+    """A run folder or log file that is missing, broken or of another kind."""
+
+
+class MissingExtraError(KittiwakeError):
+    """An optional library that the asked-for feature needs."""
+
+
+def did_you_mean(given: str, allowed: list[str]) -> str:
+    """A sentence that names the nearest allowed word, or lists them all."""
+    nearest = get_close_matches(given, allowed, n=1, cutoff=0.5)
+    listed = ", ".join(sorted(allowed)) or "nothing"
+    hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+    return f"Allowed: {listed}.{hint}"

@@ -1,0 +1,50 @@
+"""How a vehicle moves at one instant: the truth, and what estimators make of it."""
+
+import equinox as eqx
+
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Kinematics(eqx.Module):
+    """Position, attitude and velocities of a vehicle's centre of mass.
+
+    Attitude and velocity are given in two forms each. Within a compiled step the form that nobody
+    reads is never computed, so a producer fills both and a consumer takes the one that suits it.
+    World is ENU, body is FLU.
+    """
+
+    position_world_m: Vec3
+    q_world_from_body: Quaternion
+    euler_world_from_body: EulerZYX
+    velocity_world_mps: Vec3
+    velocity_body_mps: Vec3
+    angular_velocity_body_radps: Vec3
+    specific_force_body_mps2: Vec3
+
+
+class Start(eqx.Module):
+    """Where and how a vehicle begins, in world axes; rates are the body's."""
+
+    position_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    roll_rad: Real = 0.0
+    pitch_rad: Real = 0.0
+    yaw_rad: Real = 0.0
+    velocity_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
+    angular_velocity_body_radps: Vec3 = Vec3(0.0, 0.0, 0.0)
+
+    def kinematics(self) -> Kinematics:
+        """The motion at the start; the specific force is not known before the first step."""
+        euler = EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad)
+        q_world_from_body = Quaternion.from_euler(euler)
+        return Kinematics(
+            position_world_m=self.position_world_m,
+            q_world_from_body=q_world_from_body,
+            euler_world_from_body=euler,
+            velocity_world_mps=self.velocity_world_mps,
+            velocity_body_mps=q_world_from_body.inverse().rotate(self.velocity_world_mps),
+            angular_velocity_body_radps=self.angular_velocity_body_radps,
+            specific_force_body_mps2=Vec3.zero(),
+        )

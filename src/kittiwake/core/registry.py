@@ -1,0 +1,56 @@
+"""Names for things that a scenario can ask for, found without importing them.
+
+A family's ``__init__`` holds one registry, one line an entry. Other packages add theirs by an entry
+point in the group ``kittiwake.<family>`` (``name = "package.module:Class"``).
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from kittiwake.core.errors import RegistryError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a registered thing is defined, and what it is in a few words."""
+
+    target: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The things of one family by name."""
+
+    family: str
+    noun: str
+    builtin: dict[str, Entry] = field(hash=False)
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        """Every entry, those of other packages included; a builtin name cannot be taken over."""
+        installed = {
+            point.name: Entry(point.value, f"from {point.value.split(':')[0]}")
+            for point in entry_points(group=f"kittiwake.{self.family}")
+        }
+        return {**installed, **self.builtin}
+
+    def names(self) -> list[str]:
+        """All registered names in alphabetical order."""
+        return sorted(self.entries)
+
+    def find(self, name: str) -> Any:
+        """The class or function with this name.
+
+        Raises:
+            RegistryError: if nothing has this name; the message names the nearest one.
+        """
+        if name not in self.entries:
+            known = did_you_mean(name, list(self.entries))
+            message = f"there is no {self.noun} '{name}'. {known}"
+            raise RegistryError(message)
+        module, _, attribute = self.entries[name].target.partition(":")
+        return getattr(import_module(module), attribute)

@@ -1,0 +1,100 @@
+"""The rungs of the control ladder: typed commands, from a place in the world down to raw inputs.
+
+A signal says what is wanted; a controller turns one signal into a lower one. Signals for a set
+point of a person's choosing and those for actuators share one form, so that any of them can be
+recorded, replayed, flown by hand and compared. World is ENU, body is FLU, yaw is counted from east
+to north.
+"""
+
+from typing import TypeAlias
+
+import equinox as eqx
+
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class PositionYaw(eqx.Module):
+    """Be here, looking there."""
+
+    position_world_m: Vec3
+    yaw_rad: Real
+
+
+class VelocityYaw(eqx.Module):
+    """Move with this velocity while looking there."""
+
+    velocity_world_mps: Vec3
+    yaw_rad: Real
+
+
+class VelocityHeightYaw(eqx.Module):
+    """Move with this horizontal velocity at this height, looking there."""
+
+    velocity_x_world_mps: Real
+    velocity_y_world_mps: Real
+    height_world_m: Real
+    yaw_rad: Real
+
+
+class VelocityYawRate(eqx.Module):
+    """Move with this velocity while turning at this rate."""
+
+    velocity_world_mps: Vec3
+    yaw_rate_radps: Real
+
+
+class AccelerationYaw(eqx.Module):
+    """Accelerate so (gravity not counted) while looking there."""
+
+    acceleration_world_mps2: Vec3
+    yaw_rad: Real
+
+
+class ThrustAttitude(eqx.Module):
+    """Push with this thrust along the body's z axis in this attitude."""
+
+    thrust_n: Real
+    q_world_from_body: Quaternion
+
+
+class ThrustRates(eqx.Module):
+    """Push with this thrust while turning at these body rates."""
+
+    thrust_n: Real
+    angular_velocity_body_radps: Vec3
+
+
+class ThrustTorque(eqx.Module):
+    """Push with this thrust and twist with this torque."""
+
+    thrust_n: Real
+    torque_body_nm: Vec3
+
+
+class AttitudeThrottle(eqx.Module):
+    """The stick inputs of an autopilot that levels itself: angles, throttle and yaw rate.
+
+    Angles and rate are those of the FLU body: positive pitch lowers the nose, positive yaw rate
+    turns to the left. The battery's voltage is an input because it was recorded beside the sticks.
+    """
+
+    pitch_rad: Real
+    roll_rad: Real
+    throttle: Real
+    yaw_rate_radps: Real
+    battery_v: Real
+
+
+Signal: TypeAlias = (
+    PositionYaw
+    | VelocityYaw
+    | VelocityHeightYaw
+    | VelocityYawRate
+    | AccelerationYaw
+    | ThrustAttitude
+    | ThrustRates
+    | ThrustTorque
+    | AttitudeThrottle
+)

@@ -1,0 +1,41 @@
+"""What is bolted to what: a vehicle as a record of its components."""
+
+from typing import Generic, TypeVar
+
+import equinox as eqx
+
+from kittiwake.core.component import (
+    AbstractComponent,
+    AbstractController,
+    AbstractDynamics,
+    AbstractEstimator,
+    AbstractGuidance,
+    AbstractSensor,
+    AbstractTurbulence,
+)
+from kittiwake.core.kinematics import Start
+
+C = TypeVar("C", bound=AbstractComponent)
+
+
+class Scheduled(eqx.Module, Generic[C]):
+    """A component and how often it runs: at every ``every``-th physics step; it holds between."""
+
+    component: C
+    every: int = eqx.field(static=True, default=1)
+
+
+class Vehicle(eqx.Module):
+    """Everything about one vehicle that does not evolve.
+
+    ``ladder`` holds the scenario's controllers first, then those that the vehicle brings itself.
+    """
+
+    model: str = eqx.field(static=True)
+    dynamics: AbstractDynamics
+    start: Start
+    turbulence: Scheduled[AbstractTurbulence]
+    sensors: dict[str, Scheduled[AbstractSensor]]
+    estimator: Scheduled[AbstractEstimator]
+    guidance: Scheduled[AbstractGuidance]
+    ladder: tuple[Scheduled[AbstractController], ...]

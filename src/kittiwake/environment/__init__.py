@@ -1,0 +1,39 @@
+"""Air, wind and gusts: what a world does to vehicles that fly through it."""
+
+from kittiwake.core.registry import Entry, Registry
+
+WINDS = Registry(
+    "winds",
+    "wind",
+    {
+        "none": Entry("kittiwake.environment.wind:Calm", "no wind"),
+        "shear": Entry("kittiwake.environment.wind:ShearWind", "logarithmic shear over the ground"),
+    },
+)
+
+TURBULENCE = Registry(
+    "turbulence",
+    "turbulence model",
+    {
+        "none": Entry("kittiwake.environment.turbulence:NoTurbulence", "no gusts"),
+        "dryden": Entry(
+            "kittiwake.environment.turbulence:Dryden",
+            "Dryden spectra of MIL-F-8785C, exact at any step length",
+        ),
+        "dryden-first-order": Entry(
+            "kittiwake.environment.turbulence:DrydenFirstOrder",
+            "first-order form of QRSim, by ground speed",
+        ),
+    },
+)
+
+ATMOSPHERES = Registry(
+    "atmospheres",
+    "atmosphere",
+    {
+        "isa": Entry(
+            "kittiwake.environment.atmosphere:StandardAtmosphere",
+            "standard atmosphere of 1976 up to 20 km",
+        ),
+    },
+)

@@ -1,0 +1,57 @@
+"""Still air after the U.S. Standard Atmosphere, 1976 (its first two layers are the ISA's).
+
+    H = r0 z / (r0 + z)                                      geopotential altitude, equation 18
+    T = T0 - 6.5 K/km min(H, 11 km)                          equation 23
+    p = p0 (T / T0)^(g0 / (R 6.5 K/km)) exp(-g0 max(H - 11 km, 0) / (R T))    equations 33a and b
+    rho = p / (R T)                                          equation 42
+
+z: geometric altitude above mean sea level. A temperature offset moves the whole profile while the
+pressure at sea level stays, so the column remains in balance and a barometer set to the standard
+misreads height as it does in warm air. Valid from 5 km below sea level to 20 km above; dry air.
+"""
+
+from typing import Annotated
+
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import Bounds
+from kittiwake.core.component import AbstractAtmosphere
+from kittiwake.core.surroundings import Air
+from kittiwake.geometry.scalar import Real
+
+EARTH_RADIUS_M = 6356766.0
+GRAVITY_MPS2 = 9.80665
+GAS_CONSTANT_JPKGK = 8.31432 / 0.0289644
+SEA_LEVEL_TEMPERATURE_K = 288.15
+SEA_LEVEL_PRESSURE_PA = 101325.0
+LAPSE_RATE_KPM = 0.0065
+TROPOPAUSE_M = 11000.0
+
+
+def geopotential(altitude_m: Real) -> Real:
+    """The altitude that has the same potential energy under constant gravity, in metres."""
+    return EARTH_RADIUS_M * altitude_m / (EARTH_RADIUS_M + altitude_m)
+
+
+class StandardAtmosphere(AbstractAtmosphere):
+    """The standard atmosphere, warmer by an offset."""
+
+    temperature_offset_k: Annotated[Real, Bounds(-60.0, 60.0)] = 0.0
+
+    def air(self, altitude_m: Real) -> Air:
+        """Temperature, pressure and density at an altitude above mean sea level."""
+        height = geopotential(jnp.asarray(altitude_m))
+        at_sea_level = SEA_LEVEL_TEMPERATURE_K + self.temperature_offset_k
+        temperature = at_sea_level - LAPSE_RATE_KPM * jnp.minimum(height, TROPOPAUSE_M)
+        above = jnp.maximum(height - TROPOPAUSE_M, 0.0)
+        exponent = GRAVITY_MPS2 / (GAS_CONSTANT_JPKGK * LAPSE_RATE_KPM)
+        pressure = (
+            SEA_LEVEL_PRESSURE_PA
+            * (temperature / at_sea_level) ** exponent
+            * jnp.exp(-GRAVITY_MPS2 * above / (GAS_CONSTANT_JPKGK * temperature))
+        )
+        return Air(
+            temperature_k=temperature,
+            pressure_pa=pressure,
+            density_kgpm3=pressure / (GAS_CONSTANT_JPKGK * temperature),
+        )

@@ -1,0 +1,56 @@
+"""The mean wind over the ground.
+
+The shear follows MIL-F-8785C (1980), section 3.7.3.2, for flight close to the ground:
+
+    u(h) = u20 ln(h / z0) / ln(20 / z0),    h and z0 in feet
+
+u20: speed 20 ft (6.096 m) up; z0 = 0.15 ft: roughness length of the standard's terminal flight
+phases. It holds from 3 ft to 1000 ft above flat ground. Gusts are the turbulence models' matter.
+"""
+
+import math
+from typing import Annotated
+
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.component import AbstractWind
+from kittiwake.core.units import FOOT_M
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.vec3 import Vec3
+
+ROUGHNESS_LENGTH_FT = 0.15
+REFERENCE_HEIGHT_FT = 20.0
+# QRSim cuts the wind off here and not at z0. In the 3 cm between, the logarithm is negative and the
+# wind blows backwards; kept, as its published figures contain it and no vehicle flies there.
+CALM_BELOW_FT = 0.05
+
+
+class Calm(AbstractWind):
+    """Air at rest."""
+
+    def velocity_world_mps(self, height_above_ground_m: Real) -> Vec3:
+        """Zero at every height."""
+        del height_above_ground_m
+        return Vec3.zero()
+
+
+class ShearWind(AbstractWind):
+    """A horizontal wind that grows with the logarithm of the height.
+
+    ``from_rad`` is where it blows from, clockwise from north, as in weather reports.
+    """
+
+    speed_at_6m_mps: Annotated[Real, NOT_NEGATIVE]
+    from_rad: Real
+
+    def velocity_world_mps(self, height_above_ground_m: Real) -> Vec3:
+        """The velocity of the air at a height; zero on and below the ground."""
+        h = jnp.asarray(height_above_ground_m) / FOOT_M
+        blowing = h > CALM_BELOW_FT
+        logarithm = jnp.log(jnp.where(blowing, h, 1.0) / ROUGHNESS_LENGTH_FT)
+        profile = logarithm / math.log(REFERENCE_HEIGHT_FT / ROUGHNESS_LENGTH_FT)
+        speed = jnp.where(blowing, self.speed_at_6m_mps * profile, 0.0)
+        sine, cosine = sin_cos(self.from_rad)
+        return Vec3(-speed * sine, -speed * cosine, 0.0)

@@ -1,0 +1,18 @@
+"""The estimator that is told the truth: for models, controllers and tests without sensors."""
+
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.component import AbstractEstimator, EstimatorInputs
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.geometry.scalar import Real
+
+
+class Truth(AbstractEstimator):
+    """Gives the true motion as the estimate."""
+
+    def step(
+        self, state: tuple[()], inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], Kinematics]:
+        """The truth, unchanged."""
+        del dt_s, key
+        return state, inputs.truth

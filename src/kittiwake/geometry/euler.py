@@ -1,0 +1,76 @@
+"""Roll, pitch and yaw: rotations about z, then y, then x of the turning body (ZYX).
+
+Used by models that are identified in these angles, by scenario files and by displays; everything
+else carries a quaternion. The angles take their meaning from the frames that the holder names.
+"""
+
+import equinox as eqx
+
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.vec3 import Vec3
+
+
+class EulerZYX(eqx.Module):
+    """Intrinsic ZYX angles of a body in a reference frame."""
+
+    roll_rad: Real
+    pitch_rad: Real
+    yaw_rad: Real
+
+
+class RotationZYX(eqx.Module):
+    """The rotation of given ZYX angles, with its sines and cosines computed once."""
+
+    sin_roll: Real
+    cos_roll: Real
+    sin_pitch: Real
+    cos_pitch: Real
+    sin_yaw: Real
+    cos_yaw: Real
+
+    @classmethod
+    def of(cls, angles: EulerZYX) -> "RotationZYX":
+        """The rotation that takes body axes to reference axes."""
+        sin_roll, cos_roll = sin_cos(angles.roll_rad)
+        sin_pitch, cos_pitch = sin_cos(angles.pitch_rad)
+        sin_yaw, cos_yaw = sin_cos(angles.yaw_rad)
+        return cls(sin_roll, cos_roll, sin_pitch, cos_pitch, sin_yaw, cos_yaw)
+
+    def reference_from_body(self, v: Vec3) -> Vec3:
+        """A vector given in body axes, in reference axes."""
+        sph, cph, sth, cth = self.sin_roll, self.cos_roll, self.sin_pitch, self.cos_pitch
+        sps, cps = self.sin_yaw, self.cos_yaw
+        return Vec3(
+            cth * cps * v.x
+            + (sph * sth * cps - cph * sps) * v.y
+            + (cph * sth * cps + sph * sps) * v.z,
+            cth * sps * v.x
+            + (sph * sth * sps + cph * cps) * v.y
+            + (cph * sth * sps - sph * cps) * v.z,
+            -sth * v.x + sph * cth * v.y + cph * cth * v.z,
+        )
+
+    def body_from_reference(self, v: Vec3) -> Vec3:
+        """A vector given in reference axes, in body axes."""
+        sph, cph, sth, cth = self.sin_roll, self.cos_roll, self.sin_pitch, self.cos_pitch
+        sps, cps = self.sin_yaw, self.cos_yaw
+        return Vec3(
+            cth * cps * v.x + cth * sps * v.y - sth * v.z,
+            (sph * sth * cps - cph * sps) * v.x
+            + (sph * sth * sps + cph * cps) * v.y
+            + sph * cth * v.z,
+            (cph * sth * cps + sph * sps) * v.x
+            + (cph * sth * sps - sph * cps) * v.y
+            + cph * cth * v.z,
+        )
+
+    def angle_rates(self, angular_velocity_body_radps: Vec3) -> Vec3:
+        """Rates of roll, pitch and yaw for given body rates; singular at pitch +-90 deg."""
+        p, q, r = (getattr(angular_velocity_body_radps, axis) for axis in "xyz")
+        turning = q * self.sin_roll + r * self.cos_roll
+        return Vec3(
+            p + turning * (self.sin_pitch / self.cos_pitch),
+            q * self.cos_roll - r * self.sin_roll,
+            turning / self.cos_pitch,
+        )

@@ -1,0 +1,103 @@
+"""Unit quaternions: Hamilton product, scalar first (w, x, y, z).
+
+``q_a_from_b`` turns a vector's components in frame b into its components in frame a, so that inner
+names cancel: ``q_a_from_c = q_a_from_b * q_b_from_c``. Source of the formulas: Sola (2017),
+"Quaternion kinematics for the error-state Kalman filter", sections 1 and 4.
+"""
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Float
+
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.scalar import Real, namespace
+from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.vec3 import Vec3
+
+SMALL_ANGLE_RAD = 1e-4
+
+
+class Quaternion(eqx.Module):
+    """A rotation as (w, x, y, z)."""
+
+    w: Real
+    x: Real
+    y: Real
+    z: Real
+
+    @classmethod
+    def identity(cls) -> "Quaternion":
+        """No rotation."""
+        return cls(1.0, 0.0, 0.0, 0.0)
+
+    @classmethod
+    def from_euler(cls, angles: EulerZYX) -> "Quaternion":
+        """Reference-from-body rotation of ZYX angles."""
+        sr, cr = sin_cos(angles.roll_rad * 0.5)
+        sp, cp = sin_cos(angles.pitch_rad * 0.5)
+        sy, cy = sin_cos(angles.yaw_rad * 0.5)
+        return cls(
+            cr * cp * cy + sr * sp * sy,
+            sr * cp * cy - cr * sp * sy,
+            cr * sp * cy + sr * cp * sy,
+            cr * cp * sy - sr * sp * cy,
+        )
+
+    @classmethod
+    def from_rotation_vector(cls, rotation_rad: Vec3) -> "Quaternion":
+        """Rotation about an axis by the vector's length (exponential map)."""
+        angle = rotation_rad.norm()
+        half_sine, half_cosine = sin_cos(angle * 0.5)
+        numerics = namespace(angle)
+        small = angle < SMALL_ANGLE_RAD
+        safe = numerics.where(small, 1.0, angle)
+        scale = numerics.where(small, 0.5 - angle * angle / 48.0, half_sine / safe)
+        vector = rotation_rad * scale
+        return cls(half_cosine, vector.x, vector.y, vector.z)
+
+    @property
+    def array(self) -> Float[Array | np.ndarray, "4"]:
+        """Components (w, x, y, z) as one array."""
+        parts = (self.w, self.x, self.y, self.z)
+        numerics = namespace(*parts)
+        return numerics.stack([numerics.asarray(part) for part in parts])
+
+    @property
+    def vector(self) -> Vec3:
+        """The imaginary part."""
+        return Vec3(self.x, self.y, self.z)
+
+    def __mul__(self, other: "Quaternion") -> "Quaternion":
+        scalar = self.w * other.w - self.vector.dot(other.vector)
+        vector = other.vector * self.w + self.vector * other.w + self.vector.cross(other.vector)
+        return Quaternion(scalar, vector.x, vector.y, vector.z)
+
+    def inverse(self) -> "Quaternion":
+        """The opposite rotation (of a unit quaternion)."""
+        return Quaternion(self.w, -self.x, -self.y, -self.z)
+
+    def norm(self) -> Real:
+        """Length; one for a rotation."""
+        square = self.w * self.w + self.vector.dot(self.vector)
+        return namespace(square).sqrt(square)
+
+    def normalised(self) -> "Quaternion":
+        """The same direction with unit length."""
+        scale = 1.0 / self.norm()
+        return Quaternion(self.w * scale, self.x * scale, self.y * scale, self.z * scale)
+
+    def rotate(self, v: Vec3) -> Vec3:
+        """A vector's components in the outer frame, given those in the inner one."""
+        twice_cross = self.vector.cross(v) * 2.0
+        return v + twice_cross * self.w + self.vector.cross(twice_cross)
+
+    def to_euler(self) -> EulerZYX:
+        """ZYX angles, yaw and roll in [-pi, pi], pitch in [-pi/2, pi/2]."""
+        w, x, y, z = self.w, self.x, self.y, self.z
+        numerics = namespace(w, x, y, z)
+        sine_pitch = numerics.clip(2.0 * (w * y - z * x), -1.0, 1.0)
+        return EulerZYX(
+            roll_rad=numerics.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
+            pitch_rad=numerics.arcsin(sine_pitch),
+            yaw_rad=numerics.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
+        )

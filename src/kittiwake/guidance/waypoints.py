@@ -1,0 +1,74 @@
+"""Visiting places one after another."""
+
+from typing import Annotated
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractGuidance, GuidanceInputs
+from kittiwake.core.signals import PositionYaw, Signal
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class WaypointsState(eqx.Module):
+    """How many places have been reached, counted over all rounds, and for how long at the present one."""
+
+    reached: Int[Array, ""]
+    waited_s: Real
+
+
+class Waypoints(AbstractGuidance):
+    """Asks for each place until the estimate has been within the radius for the waiting time."""
+
+    positions_world_m: tuple[Vec3, ...]
+    acceptance_radius_m: Annotated[Real, POSITIVE] = 0.5
+    wait_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+    yaw_rad: Real = 0.0
+    loop: bool = eqx.field(static=True, default=False)
+
+    def __check_init__(self) -> None:
+        """Refuses an empty list."""
+        if not self.positions_world_m:
+            message = "positions_world_m must name at least one place, such as [[0, 0, 10]]"
+            raise ValueError(message)
+
+    def signal_type(self) -> type[Signal]:
+        """A position."""
+        return PositionYaw
+
+    def init(self, key: PRNGKeyArray) -> WaypointsState:
+        """On the way to the first place."""
+        del key
+        return WaypointsState(jnp.asarray(0, jnp.int32), jnp.asarray(0.0))
+
+    def step(
+        self, state: WaypointsState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[WaypointsState, PositionYaw]:
+        """The present goal; a place reached now hands over to the next at once."""
+        del key
+        error = self._goal(state.reached) - inputs.estimate.position_world_m
+        near = error.dot(error) < self.acceptance_radius_m * self.acceptance_radius_m
+        waited = jnp.where(near, state.waited_s + dt_s, 0.0)
+        done = near & (waited >= self.wait_s)
+        if not self.loop:
+            done = done & (state.reached < len(self.positions_world_m))
+        reached = state.reached + done.astype(jnp.int32)
+        return WaypointsState(reached, jnp.where(done, 0.0, waited)), PositionYaw(
+            self._goal(reached), self.yaw_rad
+        )
+
+    def legs(self, state: WaypointsState) -> Int[Array, ""]:
+        """How many places have been reached."""
+        return state.reached
+
+    def _goal(self, reached: Int[Array, ""]) -> Vec3:
+        count = len(self.positions_world_m)
+        index = reached % count if self.loop else jnp.minimum(reached, count - 1)
+
+        def pick(axis: str) -> Real:
+            return jnp.stack([jnp.asarray(getattr(p, axis)) for p in self.positions_world_m])[index]
+
+        return Vec3(pick("x"), pick("y"), pick("z"))

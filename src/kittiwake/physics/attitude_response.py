@@ -1,0 +1,258 @@
+"""A quadrotor with an autopilot that levels itself, as the response of the two together.
+
+Identified on the UCL Pelican (De Nardi 2013, QRSim, ``pelicanODE``; manual equations for p, q, r,
+F_th, u, v, w). The attitude does not follow from torques: roll and pitch answer a commanded angle
+like second-order systems, yaw rate answers like a first-order one, and thrust slews towards a
+polynomial of the throttle below a ceiling that the battery sets. Written in the source's axes
+(world NED, body FRD) and symbols::
+
+    p' = k_pq1 (k_pq0 u_rl - phi)   + k_pq2 p        not while |p| > p_max and growing
+    q' = k_pq1 (k_pq0 u_pt - theta) + k_pq2 q        likewise
+    r' = k_r0 u_ya + k_r1 r
+    F_T = c_0 + c_1 u_th + c_2 u_th^2                F_M = c_b0 + c_b1 V_b
+    F'  = slew towards F_T at tau_1, never beyond F_M; below u_th = 300: F' = tau_0 (F_T - F)
+    u' = -q w + r v + g_x + k_uv (u - u_w)           v' likewise
+    w' = -p v + q u + g_z - F / m + k_w (w - w_w)
+
+The manual prints phi in the equation of q, the slew's conditions reversed, and leaves the sign of
+the drag open; the form here is that of the program. The step's length enters the thrust (it closes
+the gap within one stage when it can), and the acceleration uses the thrust at the end of the stage.
+Valid near hover up to 15 m/s and for |roll|, |pitch| well below 90 deg; neglected: ground effect,
+torque of drag, vortex ring.
+"""
+
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractDynamics
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import AttitudeThrottle
+from kittiwake.core.surroundings import Surroundings
+from kittiwake.geometry.euler import EulerZYX, RotationZYX
+from kittiwake.geometry.frames import swap_enu_ned, swap_euler, swap_flu_frd
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+
+
+class Pose(eqx.Module):
+    """Configuration: position and ZYX angles of the FLU body in ENU; yaw counts full turns."""
+
+    position_world_m: Vec3
+    euler_world_from_body: EulerZYX
+
+
+class Motion(eqx.Module):
+    """Velocities, thrust, and the specific force summed over the step."""
+
+    velocity_body_mps: Vec3
+    angular_velocity_body_radps: Vec3
+    thrust_n: Real
+    specific_impulse_body_mps: Vec3
+
+
+class AttitudeResponseState(eqx.Module):
+    """The state at a tick; the specific force is the mean over the step that led to it."""
+
+    phase: Phase[Pose, Motion]
+    specific_force_body_mps2: Vec3
+
+
+class Disturbance(eqx.Module):
+    """Process noise: accelerations held over one step."""
+
+    linear_body_mps2: Vec3
+    angular_body_radps2: Vec3
+
+
+class AttitudeResponse(AbstractDynamics):
+    """Identified attitude-response quadrotor; parameter names follow the identified constants."""
+
+    native: ClassVar[type] = AttitudeThrottle
+    command_bounds: ClassVar[dict[str, tuple[float, float]]] = {
+        "pitch_rad": (-0.9, 0.9),
+        "roll_rad": (-0.9, 0.9),
+        "throttle": (0.0, 1.0),
+        "yaw_rate_radps": (-4.5, 4.5),
+        "battery_v": (9.0, 12.0),
+    }
+
+    mass_kg: Annotated[Real, POSITIVE]
+    attitude_gain: Real
+    attitude_stiffness_per_s2: Real
+    attitude_damping_per_s: Real
+    yaw_rate_gain_per_s: Real
+    yaw_rate_damping_per_s: Real
+    max_tilt_rate_radps: Annotated[Real, POSITIVE]
+    thrust_polynomial_n: tuple[Real, Real, Real]
+    battery_thrust_offset_n: Real
+    battery_thrust_slope_npv: Real
+    thrust_slew_nps: Annotated[Real, POSITIVE]
+    slow_thrust_rate_per_s: Annotated[Real, POSITIVE]
+    slow_throttle: Annotated[Real, NOT_NEGATIVE]
+    drag_horizontal_per_s: Annotated[Real, NOT_NEGATIVE]
+    drag_vertical_per_s: Annotated[Real, NOT_NEGATIVE]
+    linear_noise_mps2: Annotated[Real, NOT_NEGATIVE]
+    angular_noise_radps2: Annotated[Real, NOT_NEGATIVE]
+    max_speed_mps: Annotated[Real, POSITIVE]
+    max_rate_radps: Annotated[Real, POSITIVE]
+    max_angle_rad: Annotated[Real, POSITIVE]
+    max_yaw_rad: Annotated[Real, POSITIVE]
+    integrator: IntegratorName = eqx.field(static=True, default="heun")
+
+    def init(self, start: Kinematics, surroundings: Surroundings) -> AttitudeResponseState:
+        """At the start with the thrust that balances the weight."""
+        pose = Pose(start.position_world_m, start.euler_world_from_body)
+        motion = Motion(
+            start.velocity_body_mps,
+            start.angular_velocity_body_radps,
+            self.mass_kg * surroundings.gravity_mps2,
+            Vec3.zero(),
+        )
+        return AttitudeResponseState(Phase(pose, motion), start.specific_force_body_mps2)
+
+    def step(
+        self,
+        state: AttitudeResponseState,
+        command: AttitudeThrottle,
+        surroundings: Surroundings,
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> AttitudeResponseState:
+        """One step with the command, the wind and the noise held over all stages."""
+        noise = self._draw_noise(key)
+
+        def derivative(phase: Phase[Pose, Motion]) -> Phase[Pose, Motion]:
+            return self.derivative(phase, command, surroundings, noise, dt_s)
+
+        began = eqx.tree_at(
+            lambda phase: phase.motion.specific_impulse_body_mps, state.phase, Vec3(0.0, 0.0, 0.0)
+        )
+        ended = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
+        return AttitudeResponseState(ended, ended.motion.specific_impulse_body_mps / dt_s)
+
+    def derivative(
+        self,
+        phase: Phase[Pose, Motion],
+        command: AttitudeThrottle,
+        surroundings: Surroundings,
+        noise: Disturbance,
+        dt_s: Real,
+    ) -> Phase[Pose, Motion]:
+        """Rates of change of pose and motion."""
+        euler_ned = swap_euler(phase.configuration.euler_world_from_body)
+        rotation = RotationZYX.of(euler_ned)
+        velocity_frd = swap_flu_frd(phase.motion.velocity_body_mps)
+        omega_frd = swap_flu_frd(phase.motion.angular_velocity_body_radps)
+        thrust_rate = self.thrust_rate_nps(phase.motion.thrust_n, command, dt_s)
+        # the source applies the thrust reached at the end of the stage
+        thrust = phase.motion.thrust_n + thrust_rate * dt_s
+        airspeed_frd = velocity_frd - rotation.body_from_reference(
+            swap_enu_ned(surroundings.wind_world_mps)
+        )
+        specific_force = Vec3(
+            -self.drag_horizontal_per_s * airspeed_frd.x,
+            -self.drag_horizontal_per_s * airspeed_frd.y,
+            -self.drag_vertical_per_s * airspeed_frd.z - thrust / self.mass_kg,
+        ) - omega_frd.cross(velocity_frd)
+        gravity_frd = rotation.body_from_reference(Vec3(0.0, 0.0, surroundings.gravity_mps2))
+        angle_rates = rotation.angle_rates(omega_frd)
+        pose_rate = Pose(
+            swap_enu_ned(rotation.reference_from_body(velocity_frd)),
+            EulerZYX(angle_rates.x, -angle_rates.y, -angle_rates.z),
+        )
+        motion_rate = Motion(
+            swap_flu_frd(specific_force + gravity_frd) + noise.linear_body_mps2,
+            swap_flu_frd(self._angular_acceleration_frd(euler_ned, omega_frd, command))
+            + noise.angular_body_radps2,
+            thrust_rate,
+            swap_flu_frd(specific_force),
+        )
+        return Phase(pose_rate, motion_rate)
+
+    def thrust_rate_nps(
+        self, thrust_n: Real, command: AttitudeThrottle, dt_s: Real
+    ) -> Float[Array, ""]:
+        """Rate of the thrust towards what the throttle asks for and the battery allows."""
+        c0, c1, c2 = self.thrust_polynomial_n
+        throttle = command.throttle
+        gap = c0 + throttle * (c1 + c2 * throttle) - thrust_n
+        ceiling = self.battery_thrust_offset_n + self.battery_thrust_slope_npv * command.battery_v
+        slew = jnp.clip(gap / dt_s, -self.thrust_slew_nps, self.thrust_slew_nps)
+        limited = jnp.minimum(slew, (ceiling - thrust_n) / dt_s)
+        return jnp.where(throttle < self.slow_throttle, self.slow_thrust_rate_per_s * gap, limited)
+
+    def kinematics(self, state: AttitudeResponseState) -> Kinematics:
+        """Where the vehicle is and how it moves."""
+        pose, motion = state.phase.configuration, state.phase.motion
+        rotation = RotationZYX.of(swap_euler(pose.euler_world_from_body))
+        velocity_ned = rotation.reference_from_body(swap_flu_frd(motion.velocity_body_mps))
+        return Kinematics(
+            position_world_m=pose.position_world_m,
+            q_world_from_body=Quaternion.from_euler(pose.euler_world_from_body),
+            euler_world_from_body=pose.euler_world_from_body,
+            velocity_world_mps=swap_enu_ned(velocity_ned),
+            velocity_body_mps=motion.velocity_body_mps,
+            angular_velocity_body_radps=motion.angular_velocity_body_radps,
+            specific_force_body_mps2=state.specific_force_body_mps2,
+        )
+
+    def actuators(self, state: AttitudeResponseState) -> dict[str, Real]:
+        """The thrust."""
+        return {"thrust_n": state.phase.motion.thrust_n}
+
+    def validity(self, state: AttitudeResponseState) -> dict[str, Flag]:
+        """The limits within which the model was identified."""
+        euler = state.phase.configuration.euler_world_from_body
+        velocity = state.phase.motion.velocity_body_mps
+        omega = state.phase.motion.angular_velocity_body_radps
+        return {
+            "roll_rad": jnp.abs(euler.roll_rad) <= self.max_angle_rad,
+            "pitch_rad": jnp.abs(euler.pitch_rad) <= self.max_angle_rad,
+            "yaw_rad": jnp.abs(jnp.pi / 2 - euler.yaw_rad) <= self.max_yaw_rad,
+            "velocity_body_mps": _largest(velocity) <= self.max_speed_mps,
+            "angular_velocity_body_radps": _largest(omega) <= self.max_rate_radps,
+        }
+
+    def _angular_acceleration_frd(
+        self, euler_ned: EulerZYX, omega_frd: Vec3, command: AttitudeThrottle
+    ) -> Vec3:
+        def follow(wanted: Real, angle: Real, rate: Real) -> Real:
+            wanted_acceleration = (
+                self.attitude_stiffness_per_s2 * (self.attitude_gain * wanted - angle)
+                - self.attitude_damping_per_s * rate
+            )
+            escaping = (jnp.abs(rate) > self.max_tilt_rate_radps) & (rate * wanted_acceleration > 0)
+            return jnp.where(escaping, 0.0, wanted_acceleration)
+
+        # the command is of the FLU body: pitch and yaw rate change sign
+        return Vec3(
+            follow(command.roll_rad, euler_ned.roll_rad, omega_frd.x),
+            follow(-command.pitch_rad, euler_ned.pitch_rad, omega_frd.y),
+            -self.yaw_rate_gain_per_s * command.yaw_rate_radps
+            - self.yaw_rate_damping_per_s * omega_frd.z,
+        )
+
+    def _draw_noise(self, key: PRNGKeyArray) -> Disturbance:
+        if _is_zero(self.linear_noise_mps2) and _is_zero(self.angular_noise_radps2):
+            return Disturbance(Vec3.zero(), Vec3.zero())
+        draws = jax.random.normal(key, (6,))
+        return Disturbance(
+            Vec3.of(draws[:3]) * self.linear_noise_mps2,
+            Vec3.of(draws[3:]) * self.angular_noise_radps2,
+        )
+
+
+def _is_zero(value: Real) -> bool:
+    """Whether a parameter is known to be zero while compiling, so that its draws can be left out."""
+    return isinstance(value, float | int) and value == 0.0
+
+
+def _largest(v: Vec3) -> Float[Array, ""]:
+    return jnp.maximum(jnp.maximum(jnp.abs(v.x), jnp.abs(v.y)), jnp.abs(v.z))

@@ -1,0 +1,109 @@
+"""Fixed-step integrators, each a small table.
+
+An explicit Runge-Kutta method is its Butcher tableau: stage i evaluates the derivative at
+``x + dt sum_j a_ij k_j`` and the step ends at ``x + dt sum_i b_i k_i``. Sources: Heun (1900), Kutta
+(1901), Dormand and Prince (1980), tables as in Hairer, Norsett, Wanner (1993), "Solving Ordinary
+Differential Equations I", sections II.1 and II.5. Semi-implicit (symplectic) Euler advances the
+motion first and the configuration with the new motion: Hairer, Lubich, Wanner (2006), "Geometric
+Numerical Integration", section I.1.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
+
+import equinox as eqx
+import jax
+
+from kittiwake.geometry.scalar import Real
+
+Q = TypeVar("Q")
+M = TypeVar("M")
+
+
+class Phase(eqx.Module, Generic[Q, M]):
+    """What is integrated: a configuration (where) and a motion (how fast, with actuators)."""
+
+    configuration: Q
+    motion: M
+
+
+Derivative = Callable[[Phase[Q, M]], Phase[Q, M]]
+IntegratorName = Literal["euler", "semi-implicit-euler", "heun", "rk4", "dormand-prince-5"]
+
+
+@runtime_checkable
+class Integrator(Protocol):
+    """Advances a phase by one step."""
+
+    @property
+    def order(self) -> int:
+        """The power of the step that the error of a flight shrinks with."""
+        ...
+
+    def step(self, derivative: Derivative[Q, M], phase: Phase[Q, M], dt_s: Real) -> Phase[Q, M]:
+        """The phase ``dt_s`` later."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tableau:
+    """An explicit Runge-Kutta method: rows of a below the diagonal, weights b, and its order."""
+
+    a: tuple[tuple[float, ...], ...]
+    b: tuple[float, ...]
+    order: int
+
+    def step(self, derivative: Derivative[Q, M], phase: Phase[Q, M], dt_s: Real) -> Phase[Q, M]:
+        """The phase ``dt_s`` later."""
+        slopes: list[Phase[Q, M]] = []
+        for row in self.a:
+            slopes.append(derivative(_moved(phase, row, slopes, dt_s)))
+        return _moved(phase, self.b, slopes, dt_s)
+
+
+@dataclass(frozen=True)
+class SemiImplicitEuler:
+    """First order, one derivative of each kind a step, and stable where explicit Euler gains energy."""
+
+    order: int = 1
+
+    def step(self, derivative: Derivative[Q, M], phase: Phase[Q, M], dt_s: Real) -> Phase[Q, M]:
+        """The phase ``dt_s`` later."""
+        motion = _moved(phase.motion, (1.0,), [derivative(phase).motion], dt_s)
+        velocity = derivative(Phase(phase.configuration, motion)).configuration
+        return Phase(_moved(phase.configuration, (1.0,), [velocity], dt_s), motion)
+
+
+INTEGRATORS: dict[IntegratorName, Integrator] = {
+    "euler": Tableau(a=((),), b=(1.0,), order=1),
+    "semi-implicit-euler": SemiImplicitEuler(),
+    "heun": Tableau(a=((), (1.0,)), b=(1 / 2, 1 / 2), order=2),
+    "rk4": Tableau(
+        a=((), (1 / 2,), (0.0, 1 / 2), (0.0, 0.0, 1.0)), b=(1 / 6, 1 / 3, 1 / 3, 1 / 6), order=4
+    ),
+    "dormand-prince-5": Tableau(
+        a=(
+            (),
+            (1 / 5,),
+            (3 / 40, 9 / 40),
+            (44 / 45, -56 / 15, 32 / 9),
+            (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+            (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+        ),
+        b=(35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+        order=5,
+    ),
+}
+
+
+def _moved(start: Q, weights: tuple[float, ...], slopes: list[Q], dt_s: Real) -> Q:
+    used = [(w, slope) for w, slope in zip(weights, slopes, strict=True) if w != 0.0]
+    if not used:
+        return start
+    factors = [w for w, _ in used]
+
+    def move(x: Real, *rates: Real) -> Real:
+        return x + sum(rate * f for rate, f in zip(rates, factors, strict=True)) * dt_s
+
+    return jax.tree.map(move, start, *(slope for _, slope in used))

@@ -1,0 +1,1 @@
+"""Flights as they happen: paced by a clock, watched and recorded."""

@@ -1,0 +1,107 @@
+"""How fast this machine flies: one case a process, so that each has its own peak memory.
+
+Run as a module (``python -m kittiwake.runtime.benchmark CASE``) it prints one line of JSON.
+"""
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import jax
+
+from kittiwake.core.keys import seed_key
+from kittiwake.runtime.simulation import Precision, Simulation, load
+
+REPEATS = 5
+CALM = {
+    "vehicles.pelican.parameters.linear_noise_mps2": 0,
+    "vehicles.pelican.parameters.angular_noise_radps2": 0,
+    "world.area": {axis: [-1000, 1000] for axis in ("x_m", "y_m", "z_m")},
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one case took."""
+
+    vehicles: int
+    compile_s: float
+    steps_per_s: float
+    realtime_factor: float
+    peak_memory_mb: float
+
+
+def python_loop(steps: int) -> Result:
+    """One vehicle with the scenario's controller, stepped from a Python loop."""
+    simulation = load("keep-spot", CALM)
+    began = time.perf_counter()
+    simulation.reset()
+    simulation.step()
+    compile_s = time.perf_counter() - began
+
+    def fly() -> None:
+        for _ in range(steps):
+            simulation.step()
+        simulation.observe()
+
+    return _result(simulation, 1, steps, compile_s, _best(fly))
+
+
+def rollout(
+    vehicles: int, steps: int, *, noise: bool = False, precision: Precision = "float32"
+) -> Result:
+    """Vehicles with the scenario's controller, all steps in one compiled loop."""
+    overrides: dict[str, Any] = {"world.area": CALM["world.area"]} if noise else dict(CALM)
+    simulation = load("keep-spot", overrides | {"vehicles.pelican.count": vehicles}, precision)
+    with jax.enable_x64(precision == "float64"):
+        state = jax.jit(lambda key: simulation.init(key))(seed_key(0))
+        began = time.perf_counter()
+        flight = jax.jit(lambda s: simulation.rollout(s, steps, lambda _: None)[0])
+        compiled = flight.lower(state).compile()
+        compile_s = time.perf_counter() - began
+        seconds = _best(lambda: jax.block_until_ready(compiled(state)))
+    return _result(simulation, vehicles, steps, compile_s, seconds)
+
+
+CASES: dict[str, tuple[str, Callable[[], Result]]] = {
+    "python-loop": ("1 vehicle stepped from Python, float64", partial(python_loop, 20_000)),
+    "rollout-1": (
+        "1 vehicle, compiled loop, float64",
+        partial(rollout, 1, 50_000, precision="float64"),
+    ),
+    "rollout-100": ("100 vehicles, float32", partial(rollout, 100, 10_000)),
+    "rollout-1000": ("1,000 vehicles, float32", partial(rollout, 1_000, 2_000)),
+    "rollout-10000": ("10,000 vehicles, float32", partial(rollout, 10_000, 300)),
+    "noisy-10000": (
+        "10,000 vehicles with process noise, float32",
+        partial(rollout, 10_000, 100, noise=True),
+    ),
+}
+
+
+def _best(fly: Callable[[], Any]) -> float:
+    """The shortest of some runs: other loads on the machine only ever add."""
+    fly()
+    times: list[float] = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        fly()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def _result(
+    simulation: Simulation, vehicles: int, steps: int, compile_s: float, seconds: float
+) -> Result:
+    rate = vehicles * steps / seconds
+    peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return Result(vehicles, compile_s, rate, steps * simulation.dt_s / seconds, peak_kb / 1024)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(asdict(CASES[sys.argv[1]][1]())) + "\n")

@@ -1,0 +1,70 @@
+"""A flight into a folder: the resolved scenario, the log, the summary and the picture."""
+
+import copy
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kittiwake.analysis.log import LOG_FILE, SCENARIO_FILE, SUMMARY_FILE, Log
+from kittiwake.core.errors import LogError
+from kittiwake.runtime.interrupt import stop_requests
+from kittiwake.runtime.loop import Flight
+from kittiwake.runtime.recorder import Recorder
+from kittiwake.runtime.simulation import Simulation
+from kittiwake.scenario.document import dump_document
+
+PICTURE_FILE = "overview.png"
+
+
+def prepare_folder(folder: Path) -> None:
+    """Makes the folder, before a long flight finds out that it cannot.
+
+    Raises:
+        LogError: if it cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / LOG_FILE).open("wb").close()
+    except OSError as error:
+        message = f"cannot write to '{folder}': {error.strerror or error}. Name another with --out."
+        raise LogError(message) from None
+
+
+def fly_into(
+    simulation: Simulation,
+    flight: Flight,
+    folder: Path,
+    progress: Callable[[float], None] = lambda time_s: None,
+) -> Log:
+    """Flies and leaves scenario, log and summary in the folder; Ctrl-C ends it early and in order.
+
+    The log's blocks reach the disk as they are flown, so a killed run keeps all but its last one.
+    """
+    _write_scenario(simulation, flight, folder)
+    with (
+        stop_requests() as stopped,
+        Recorder(folder / LOG_FILE, flight.layout.columns, flight.layout.quantities) as recorder,
+    ):
+        outcome = flight.fly(recorder, progress, stopped)
+    log = Log.read(folder)
+    summary = simulation.summary(log, flight, outcome)
+    (folder / SUMMARY_FILE).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    return Log.read(folder)
+
+
+def _write_scenario(simulation: Simulation, flight: Flight, folder: Path) -> None:
+    """The scenario as it is flown, with the recorded files that it reads beside it."""
+    data: dict[str, Any] = copy.deepcopy(simulation.scenario.document.data)
+    data["seed"] = flight.seed
+    data.setdefault("time", {})["duration_s"] = flight.duration_s
+    for path, file in simulation.scenario.tables.items():
+        target = folder / f"{'-'.join(str(key) for key in path[1:-1])}-{file.name}"
+        if not target.exists() or not target.samefile(file):
+            shutil.copyfile(file, target)
+        entry: Any = data
+        for key in path[:-1]:
+            entry = entry[key]
+        entry[path[-1]] = target.name
+    (folder / SCENARIO_FILE).write_text(dump_document(data), encoding="utf-8")

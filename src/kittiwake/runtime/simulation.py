@@ -1,0 +1,251 @@
+"""A scenario in a person's hands: fly it, step it with an own controller, or take its functions."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.summary import summarise
+from kittiwake.analysis.table import Table
+from kittiwake.core.keys import seed_key
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.runtime.loop import Flight, Memory, Outcome
+from kittiwake.scenario.build import Scenario
+from kittiwake.scenario.load import load_scenario
+from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.packing import Packing, RowPacking
+from kittiwake.sim.state import FleetState, Snapshot
+
+Precision = Literal["float64", "float32"]
+Commands = Mapping[str, Any]
+
+
+class Observation(NamedTuple):
+    """What one vehicle is, sees and believes now; in plain numbers.
+
+    ``estimate`` is what a controller may use, ``measurements`` what the sensors say by name, and
+    ``truth`` what only a simulator knows. ``valid`` turns False when the vehicle is lost.
+    """
+
+    time_s: float
+    estimate: Kinematics
+    measurements: dict[str, Any]
+    truth: Kinematics
+    valid: bool
+
+
+class Simulation:
+    """One scenario, loaded.
+
+    ``run`` flies it to the end. ``reset``, ``observe`` and ``step`` let a controller in plain Python
+    fly it. ``init``, ``advance`` and ``rollout`` are pure functions of the state for use inside
+    ``jax.jit``, ``vmap`` and ``grad``.
+    """
+
+    def __init__(self, scenario: Scenario, precision: Precision = "float64") -> None:
+        if precision not in ("float64", "float32"):
+            message = f"precision {precision!r} is not allowed; write 'float64' or 'float32'"
+            raise ValueError(message)
+        self.scenario = scenario
+        self.precision = precision
+        self.fleet: Fleet = scenario.fleet(single_precision=precision == "float32")
+        self._stepper: _Stepper | None = None
+
+    @property
+    def dt_s(self) -> float:
+        """The physics step."""
+        return self.fleet.dt_s
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The vehicles' names in the order of the scenario."""
+        return tuple(self.scenario.vehicles)
+
+    def init(self, key: PRNGKeyArray) -> FleetState:
+        """The state at the start, drawn with a key such as ``kw.seed_key(0)``; pure."""
+        return self.fleet.init(key)
+
+    def advance(self, state: FleetState, commands: Commands | None = None) -> FleetState:
+        """The state one step later; commands by vehicle replace what guidance asks for; pure."""
+        return self.fleet.advance(state, commands)
+
+    def rollout(
+        self,
+        state: FleetState,
+        steps: int,
+        select: Callable[[tuple[Snapshot, ...]], Any] = lambda snapshots: snapshots,
+    ) -> tuple[FleetState, Any]:
+        """``steps`` steps, and what ``select`` keeps of each group's snapshots, by time; pure."""
+        return self.fleet.rollout(state, steps, select)
+
+    def run(self, duration_s: float | None = None, seed: int | None = None) -> Log:
+        """Flies from the start to the end and returns the log, with its summary.
+
+        Args:
+            duration_s: simulated time, the scenario's if not given.
+            seed: of every random stream, the scenario's if not given.
+        """
+        flight = self.flight(duration_s, seed)
+        memory = Memory()
+        outcome = flight.fly(memory)
+        return self.finished_log(flight, outcome, memory)
+
+    def flight(self, duration_s: float | None = None, seed: int | None = None) -> Flight:
+        """A flight ready to be flown into a sink."""
+        return Flight(
+            fleet=self.fleet,
+            seed=self.scenario.seed if seed is None else seed,
+            duration_s=self.scenario.duration_s if duration_s is None else duration_s,
+            log_every=self.scenario.log_every,
+            fails_when_lost=self.scenario.fails_when_lost,
+            order=self.names,
+        )
+
+    def finished_log(self, flight: Flight, outcome: Outcome, memory: Memory) -> Log:
+        """What a flight into memory gave, with its summary."""
+        layout = flight.layout
+        tables = {
+            name: Table(layout.columns[name], memory.values(name), layout.quantities[name])
+            for name in self.names
+        }
+        log = Log(tables, tuple(outcome.events), self.scenario.document.data)
+        return Log(log.tables, log.events, log.scenario, self.summary(log, flight, outcome))
+
+    def summary(self, log: Log, flight: Flight, outcome: Outcome) -> dict[str, Any]:
+        """What ``summary.json`` says of a flight."""
+        return summarise(
+            log,
+            scenario=self.scenario.name,
+            seed=flight.seed,
+            status=outcome.status,
+            reason=outcome.reason,
+            duration_s=outcome.steps / self.fleet.rate_hz,
+            steps=outcome.steps,
+            wall_s=outcome.wall_s,
+            compile_s=outcome.compile_s,
+            models=self.scenario.models,
+        )
+
+    def reset(self, seed: int | None = None) -> dict[str, Observation]:
+        """Back to the start, with another seed if given; what each vehicle sees there."""
+        if self._stepper is None:
+            self._stepper = _Stepper(self.fleet)
+        self._stepper.reset(self.scenario.seed if seed is None else seed)
+        return self.observe()
+
+    def observe(self) -> dict[str, Observation]:
+        """What each vehicle is, sees and believes now."""
+        return self._started().observe()
+
+    def step(self, commands: Commands | None = None) -> None:
+        """One physics step; vehicles without a command follow the scenario's guidance.
+
+        Raises:
+            CommandError: for an unknown vehicle, or a signal that leads nowhere.
+        """
+        self._started().step(commands or {})
+
+    def _started(self) -> "_Stepper":
+        if self._stepper is None:
+            self.reset()
+        assert self._stepper is not None
+        return self._stepper
+
+
+def load(
+    scenario: str,
+    overrides: Mapping[str, Any] | None = None,
+    precision: Precision = "float64",
+) -> Simulation:
+    """Loads a library scenario by name, or a YAML file.
+
+    Args:
+        scenario: a library name or the path of a file.
+        overrides: values by path, such as ``{"vehicles.pelican.start.yaw_deg": 90}``.
+        precision: the floating-point format to compute in; single precision suits large batches.
+
+    Raises:
+        ScenarioError: one line for each mistake, with file and line.
+    """
+    items = [f"{path}={_written(value)}" for path, value in (overrides or {}).items()]
+    return Simulation(load_scenario(scenario, items), precision)
+
+
+class _Stepper:
+    """Steps one simulation from a Python loop, its state packed into two arrays."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+        self._compiled: dict[Any, Callable[..., Any]] = {}
+        with self._mode():
+            self._init = jax.jit(lambda key: fleet.init(key))
+            shape = jax.eval_shape(fleet.init, seed_key(0))
+            self._packing = Packing.of(shape)
+            self._seen = [RowPacking.of(group) for group in jax.eval_shape(self._look, shape)]
+            self._pack = jax.jit(self._packed)
+            self._advance = jax.jit(self._advanced, static_argnums=3)
+        self._places = {
+            name: (g, lane)
+            for g, group in enumerate(fleet.groups)
+            for lane, name in enumerate(group.names)
+        }
+
+    def reset(self, seed: int) -> None:
+        with self._mode():
+            self._floats, self._words, self._sight = self._pack(self._init(seed_key(seed)))
+        self._tick = 0
+
+    def step(self, commands: Commands) -> None:
+        kinds = tuple((name, type(signal)) for name, signal in commands.items())
+        with self._mode():
+            numbers = np.asarray(
+                [leaf for signal in commands.values() for leaf in jax.tree.leaves(signal)],
+                dtype=self._floats.dtype,
+            )
+            form = (kinds, jax.tree.structure(dict(commands)))
+            self._floats, self._words, self._sight = self._advance(
+                self._floats, self._words, numbers, form
+            )
+        self._tick += 1
+
+    def observe(self) -> dict[str, Observation]:
+        groups = [np.asarray(rows) for rows in self._sight]
+        time_s = self._tick / self.fleet.rate_hz
+        observations: dict[str, Observation] = {}
+        for name, (g, lane) in self._places.items():
+            estimate, measurements, truth, valid = self._seen[g].unpack(groups[g][lane])
+            observations[name] = Observation(time_s, estimate, measurements, truth, bool(valid))
+        return observations
+
+    def _mode(self) -> Any:
+        return jax.enable_x64(not self.fleet.single_precision)
+
+    def _look(self, state: FleetState) -> Any:
+        snapshots = self.fleet.step(state)[1]
+        return tuple((s.estimate, s.measurements, s.truth, s.status == 0) for s in snapshots)
+
+    def _packed(self, state: FleetState) -> tuple[Any, Any, Any]:
+        floats, words = self._packing.pack(state)
+        seen = zip(self._seen, self._look(state), strict=True)
+        return floats, words, [packing.pack(group, floats.dtype) for packing, group in seen]
+
+    def _advanced(self, floats: Any, words: Any, numbers: Any, form: Any) -> tuple[Any, Any, Any]:
+        kinds, structure = form
+        del kinds
+        commands = jax.tree.unflatten(structure, list(numbers))
+        state = self._packing.unpack(floats, words)
+        return self._packed(self.fleet.advance(state, commands))
+
+
+def _written(value: Any) -> str:
+    """A Python value as it is written in a file."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{k}: {_written(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_written(item) for item in value) + "]"
+    return "null" if value is None else str(value)

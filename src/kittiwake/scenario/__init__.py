@@ -1,0 +1,1 @@
+"""From a scenario file to a simulation: text, checked values, and the components that they name."""

@@ -1,0 +1,23 @@
+"""The scenarios that come with the package, one YAML file each."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+FOLDER = Path(str(files(__name__)))
+DESCRIPTION = re.compile(r"^description: *(.+)$", re.MULTILINE)
+
+
+def names() -> list[str]:
+    """The names of the library's scenarios."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def summaries() -> dict[str, str]:
+    """Each scenario's description by name, read without building anything."""
+    return {name: _description((FOLDER / f"{name}.yaml").read_text("utf-8")) for name in names()}
+
+
+def _description(text: str) -> str:
+    found = DESCRIPTION.search(text)
+    return found.group(1) if found else ""

@@ -1,0 +1,318 @@
+"""A component's annotated fields as the keys that a scenario file may give for it.
+
+A parameter is declared once, in the component: ``gain: Annotated[Real, POSITIVE] = 1.0`` becomes
+an optional key ``gain`` that takes a finite number above zero. Where a field's name ends in a
+stored unit, the same name with a unit of ``core.units.USER_UNITS`` is taken as well and converted:
+``from_deg`` for ``from_rad``.
+"""
+
+import dataclasses
+import inspect
+import math
+import types
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import equinox as eqx
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+    WrapValidator,
+    create_model,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from kittiwake.core.bounds import Bounds
+from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.table import Table
+from kittiwake.core.units import USER_UNITS
+from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.problems import STATEMENT, Annotation, KeyPath, Plain, render_problems
+
+# What a compiled program can hold in an integer.
+SMALLEST_INTEGER = -(2**63)
+LARGEST_INTEGER = 2**63 - 1
+
+NOT_FINITE = "finite_number"
+OUT_OF_BOUNDS = "out_of_bounds"
+WRONG_LENGTH = "wrong_length"
+NOT_A_TABLE = "not_a_table"
+
+Component = TypeVar("Component", bound=eqx.Module)
+
+
+@cache
+def parameters_model(cls: type[eqx.Module]) -> type[BaseModel]:
+    """The pydantic model of a component's parameters; its values are those the component takes.
+
+    Raises:
+        TypeError: if a field's type has no form in a file.
+    """
+    hints = get_type_hints(cls, include_extras=True)
+    fields: dict[str, Any] = {}
+    user_keys: dict[str, str] = {}
+    for field in dataclasses.fields(cls):
+        if not field.init:
+            continue
+        hint = hints[field.name]
+        try:
+            fields[field.name] = (_key(hint, factor=1.0), _default(field))
+            for key, factor in _user_spellings(field.name, hint).items():
+                fields.setdefault(key, (_key(hint, factor), Field(default=None)))
+                user_keys[key] = field.name
+        except TypeError as error:
+            message = f"{cls.__name__}.{field.name}: {error}"
+            raise TypeError(message) from error
+    model = create_model(cls.__name__, __base__=_Parameters, __doc__=cls.__doc__, **fields)
+    model.name_of_user_key = user_keys
+    return model
+
+
+def build_component(
+    cls: type[Component],
+    data: Plain,
+    where: Callable[[KeyPath], str],
+    prefix_path: KeyPath = (),
+) -> Component:
+    """The component with the parameters that a file gives.
+
+    Args:
+        cls: the component's class.
+        data: the parameters by key; anything else than a mapping is refused.
+        where: gives file and line of a full path.
+        prefix_path: the path at which ``data`` stands in the file.
+
+    Raises:
+        ScenarioError: one message with a line for each problem.
+    """
+    try:
+        return _reader(cls)(data)
+    except ValidationError as error:
+        message = render_problems(error, where, prefix_path, model=parameters_model(cls))
+        raise ScenarioError(message) from None
+
+
+class _Mark:
+    """Stands for a value whose key needs no reading."""
+
+
+class _GivenElsewhere(_Mark):
+    """The parameter is given under another key."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _GivenTwice(_Mark):
+    """The parameter is given under another key too."""
+
+    other_key: str
+
+
+class _Parameters(BaseModel):
+    """Refuses unknown keys, and a parameter given in two units."""
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+    name_of_user_key: ClassVar[dict[str, str]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _mark_spellings(cls, data: Plain) -> Plain:
+        """Leaves each parameter under one key, so that the others neither are missing nor win."""
+        if not isinstance(data, Mapping):
+            return data
+        marked = dict(data)
+        first_key = {name: name for name in cls.name_of_user_key.values() if name in data}
+        for key, name in cls.name_of_user_key.items():
+            if key not in data:
+                continue
+            if name in first_key:
+                marked[key] = _GivenTwice(first_key[name])
+            else:
+                first_key[name] = key
+                marked[name] = _GivenElsewhere()
+        return marked
+
+
+@cache
+def _reader(cls: type[eqx.Module]) -> Callable[[Plain], Any]:
+    return TypeAdapter(_component(cls)).validate_python
+
+
+def _component(cls: type[eqx.Module]) -> Annotation:
+    return Annotated[parameters_model(cls), AfterValidator(partial(_constructed, cls))]
+
+
+def _constructed(cls: type[eqx.Module], parameters: _Parameters) -> eqx.Module:
+    """The component itself; what the file leaves out takes the class's own default."""
+    names = parameters.name_of_user_key
+    given = {key: getattr(parameters, key) for key in parameters.model_fields_set}
+    values = {
+        names.get(key, key): value for key, value in given.items() if not isinstance(value, _Mark)
+    }
+    try:
+        return cls(**values)
+    except KittiwakeError as error:
+        raise ValueError(str(error)) from error
+
+
+def _default(field: "dataclasses.Field[Any]") -> FieldInfo:
+    if field.default is not dataclasses.MISSING:
+        return Field(default=field.default)
+    if field.default_factory is not dataclasses.MISSING:
+        return Field(default_factory=field.default_factory)
+    return Field()
+
+
+def _user_spellings(name: str, hint: Annotation) -> dict[str, float]:
+    """Keys that give the parameter in another unit, with the factor to the stored one."""
+    if not _is_real(hint):
+        return {}
+    return {
+        name.removesuffix(stored) + user: factor
+        for user, (stored, factor) in USER_UNITS.items()
+        if name.endswith(stored)
+    }
+
+
+def _key(hint: Annotation, factor: float) -> Annotation:
+    return Annotated[_readable(hint, (), factor), WrapValidator(_unless_marked)]
+
+
+def _unless_marked(value: Plain, read: Callable[[Plain], object]) -> object:
+    if isinstance(value, _GivenTwice):
+        sentence = "{other_key} is given as well; give one of them"
+        raise PydanticCustomError(STATEMENT, sentence, {"other_key": value.other_key})
+    return value if isinstance(value, _Mark) else read(value)
+
+
+def _readable(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Annotation:
+    """The annotation by which pydantic reads values for a field of a component."""
+    if get_origin(hint) is Annotated:
+        base, *metadata = get_args(hint)
+        bounds = (*bounds, *(item for item in metadata if isinstance(item, Bounds)))
+        return _readable(base, bounds, factor)
+    inner = partial(_readable, bounds=bounds, factor=factor)
+    if type(None) in _members(hint):
+        return inner(_without_none(hint)) | None
+    if get_origin(hint) is tuple:
+        items = tuple(item if item is ... else inner(item) for item in get_args(hint))
+        return _entries(items, "numbers" if _is_real(hint) else "entries")
+    if hint is Vec3:
+        return Annotated[_entries((inner(Real),) * 3, "numbers"), AfterValidator(Vec3.of)]
+    return _single(hint, bounds, factor)
+
+
+def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Annotation:
+    """The annotation for one number, flag or word, or for a record of such."""
+    members = _members(hint)
+    if members in (_members(Real), {float}):
+        return _number(bounds, factor)
+    if members in (_members(Count), {int}):
+        return _whole(bounds)
+    if members in (_members(Flag), {bool}):
+        return Annotated[bool, Strict()]
+    if hint is str or get_origin(hint) is Literal:
+        return hint
+    if hint is Table:
+        return Annotated[Any, AfterValidator(_read_before)]
+    if isinstance(hint, type) and issubclass(hint, eqx.Module) and not inspect.isabstract(hint):
+        return _component(hint)
+    message = f"{hint} has no form in a scenario file"
+    raise TypeError(message)
+
+
+def _members(hint: Annotation) -> set[Any]:
+    return set(get_args(hint)) if get_origin(hint) in (Union, types.UnionType) else {hint}
+
+
+def _without_none(hint: Annotation) -> Annotation:
+    return Union[tuple(member for member in get_args(hint) if member is not type(None))]  # noqa: UP007
+
+
+def _is_real(hint: Annotation) -> bool:
+    """Whether a field holds real numbers, which a unit can multiply."""
+    if get_origin(hint) is Annotated:
+        return _is_real(get_args(hint)[0])
+    if type(None) in _members(hint):
+        return _is_real(_without_none(hint))
+    if get_origin(hint) is tuple:
+        return all(item is ... or _is_real(item) for item in get_args(hint))
+    return hint is Vec3 or _members(hint) in (_members(Real), {float})
+
+
+def _number(bounds: tuple[Bounds, ...], factor: float) -> Annotation:
+    """A finite number in the user's unit, turned into the stored one."""
+    finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+    return Annotated[finite, AfterValidator(partial(_converted, bounds=bounds, factor=factor))]
+
+
+def _converted(value: float, bounds: tuple[Bounds, ...], factor: float) -> float:
+    stored = value * factor
+    if not math.isfinite(stored):
+        raise PydanticKnownError(NOT_FINITE)
+    for bound in bounds:
+        if not bound.hold(stored):
+            in_user_unit = dataclasses.replace(
+                bound, low=bound.low / factor, high=bound.high / factor
+            )
+            raise _out_of(in_user_unit)
+    return stored
+
+
+def _whole(bounds: tuple[Bounds, ...]) -> Annotation:
+    representable = Annotated[int, Field(strict=True, ge=SMALLEST_INTEGER, le=LARGEST_INTEGER)]
+    return Annotated[representable, AfterValidator(partial(_bounded, bounds=bounds))]
+
+
+def _bounded(value: int, bounds: tuple[Bounds, ...]) -> int:
+    for bound in bounds:
+        if not bound.hold(float(value)):
+            raise _out_of(bound)
+    return value
+
+
+def _out_of(bound: Bounds) -> PydanticCustomError:
+    return PydanticCustomError(OUT_OF_BOUNDS, "must be {bound}", {"bound": str(bound)})
+
+
+def _entries(items: tuple[Annotation, ...], noun: str) -> Annotation:
+    """A list, given as a list, kept as a tuple."""
+    if items[-1] is ...:
+        return tuple[items]
+    return Annotated[
+        tuple[items], BeforeValidator(partial(_of_length, length=len(items), noun=noun))
+    ]
+
+
+def _read_before(value: Plain) -> Table:
+    """A table, which the builder has read already; anything else was no file's name."""
+    if not isinstance(value, Table):
+        raise PydanticCustomError(NOT_A_TABLE, "must be the name of a file of recorded values")
+    return value
+
+
+def _of_length(value: Plain, length: int, noun: str) -> Plain:
+    if not isinstance(value, list | tuple) or len(value) != length:
+        rule = "must be a list of exactly {length} {noun}"
+        raise PydanticCustomError(WRONG_LENGTH, rule, {"length": length, "noun": noun})
+    return value

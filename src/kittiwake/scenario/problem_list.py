@@ -1,0 +1,37 @@
+"""Collecting mistakes, so that one message tells them all."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.scenario.problems import KeyPath, dotted
+
+
+@dataclass
+class ProblemList:
+    """The mistakes found so far in one document; ``where`` gives file and line of a path."""
+
+    where: Callable[[KeyPath], str]
+    lines: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def noting(self, path: KeyPath, *, placed: bool = False) -> Iterator[None]:
+        """Notes an error raised inside instead of letting it pass; ``placed`` ones name their line."""
+        try:
+            yield
+        except KittiwakeError as error:
+            self.lines.append(str(error) if placed else self.sentence(path, str(error)))
+
+    def sentence(self, path: KeyPath, said: str) -> str:
+        """A sentence with its place in the file before it."""
+        return f"{self.where(path)}: {dotted(path)}: {said}"
+
+    def refuse(self) -> None:
+        """Raises what was noted, if anything was.
+
+        Raises:
+            ScenarioError: with a line for each mistake.
+        """
+        if self.lines:
+            raise ScenarioError("\n".join(dict.fromkeys(self.lines)))

@@ -1,0 +1,292 @@
+"""Wording: what a validation found, as sentences that say where, what was given and what may be.
+
+A line reads ``keep-spot.yaml:12: vehicles.pelican.guidance.radius_m: -1 is not allowed; must be
+above 0``.
+"""
+
+import re
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from kittiwake.core.errors import did_you_mean
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+# Numbers, text, true, false, null, and lists and mappings of them.
+Plain: TypeAlias = Any
+# A type, or a form of the typing module.
+Annotation: TypeAlias = Any
+# pydantic's record of one error: type, loc, msg, input, ctx.
+Details: TypeAlias = Mapping[str, Any]
+
+MAX_CHARACTERS = 60
+MAX_PROBLEMS = 20
+
+# The type of an error whose message is the whole sentence: what was given would not explain it.
+STATEMENT = "statement"
+CHOICES = ("literal_error", "enum")
+
+_WORDS = {None: "null", True: "true", False: "false"}
+
+_NUMBER = "must be a number"
+_WHOLE = "must be a whole number"
+_LIST = "must be a list"
+_MAPPING = "must be a mapping (key: value)"
+_RULES = {
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "finite_number": "must be a finite number",
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_parsing_size": _WHOLE,
+    "int_from_float": _WHOLE,
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be text",
+    "list_type": _LIST,
+    "tuple_type": _LIST,
+    "dict_type": _MAPPING,
+    "mapping_type": _MAPPING,
+    "model_type": _MAPPING,
+    "model_attributes_type": _MAPPING,
+    "none_required": "must be null",
+    "greater_than": "must be above {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be below {lt}",
+    "less_than_equal": "must be at most {le}",
+    "multiple_of": "must be a multiple of {multiple_of}",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "must match the pattern {pattern}",
+}
+
+
+def shortened(value: Plain) -> str:
+    """A value as a user would write it, in at most sixty characters."""
+    if value is None or isinstance(value, bool):
+        return _WORDS[value]
+    text = repr(value)
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    end = text[-1] if text[-1] in "'\"]})" else ""
+    return text[: MAX_CHARACTERS - 3 - len(end)] + "..." + end
+
+
+def dotted(path: KeyPath) -> str:
+    """A path as it is written after ``--set``."""
+    return ".".join(_segment(key) for key in path)
+
+
+def render_problems(
+    error: ValidationError,
+    where: Callable[[KeyPath], str],
+    prefix_path: KeyPath = (),
+    *,
+    model: type[BaseModel] | None = None,
+) -> str:
+    """All that a validation found, one line each.
+
+    Args:
+        error: what pydantic raised.
+        where: gives file and line of a full path.
+        prefix_path: the path at which the validated data stands in the file.
+        model: what was validated; without it unknown keys get no suggestion and a choice between
+            several types is told type by type.
+    """
+    problems = _without_alternatives(
+        [_Problem.of(details, model) for details in error.errors(include_url=False)]
+    )
+    lines = dict.fromkeys(problem.line(where, prefix_path) for problem in problems)
+    shown = list(lines)[:MAX_PROBLEMS]
+    if len(lines) > len(shown):
+        shown.append(f"and {len(lines) - len(shown)} more")
+    return "\n".join(shown)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """One error of pydantic: its path in the data, and where it went through a choice of types."""
+
+    details: Details
+    path: KeyPath
+    known_keys: list[str]
+    choice_path: KeyPath | None
+    alternative: str | int | None
+
+    @classmethod
+    def of(cls, details: Details, model: type[BaseModel] | None) -> "_Problem":
+        route = _Route()
+        node: Annotation = model
+        for segment in details["loc"]:
+            node = route.follow(node, segment)
+        return cls(details, route.path, route.known_keys, route.choice_path, route.alternative)
+
+    def line(self, where: Callable[[KeyPath], str], prefix_path: KeyPath) -> str:
+        full_path = (*prefix_path, *self.path)
+        subject = dotted(full_path) or "the top level"
+        return f"{where(full_path)}: {subject}{self._sentence()}"
+
+    def _sentence(self) -> str:
+        """What follows the name of the place."""
+        kind, given = self.details["type"], self.details["input"]
+        if kind == "missing":
+            return " is missing"
+        if kind == "extra_forbidden":
+            known = _nearest(self.path[-1], self.known_keys) if self.known_keys else ""
+            return f": there is no such key. {known}".rstrip()
+        if kind in CHOICES:
+            return f": {shortened(given)} is not known. {_nearest(given, self._choices)}"
+        if kind == STATEMENT or (kind == "value_error" and isinstance(given, dict)):
+            return f": {self.rule}"
+        if kind.startswith("union_tag"):
+            return self._unknown_tag()
+        return f": {shortened(given)} is not allowed; {self.rule}"
+
+    def _unknown_tag(self) -> str:
+        context = self.details["ctx"]
+        key = context["discriminator"].strip("'")
+        if "tag" not in context:
+            return f".{key} is missing"
+        nearest = _nearest(context["tag"], _words(context["expected_tags"]))
+        return f".{key}: {shortened(context['tag'])} is not known. {nearest}"
+
+    @property
+    def _choices(self) -> list[str]:
+        return _words(self.details["ctx"]["expected"])
+
+    @property
+    def rule(self) -> str:
+        """What is allowed."""
+        kind, context = self.details["type"], self.details.get("ctx", {})
+        if kind in CHOICES:
+            return f"must be one of {', '.join(self._choices)}"
+        if kind in ("value_error", "assertion_error"):
+            return str(context["error"])
+        if kind in _RULES:
+            return _RULES[kind].format(**context)
+        return self.details["msg"].replace("Input should", "must")
+
+
+class _Route:
+    """Follows an error's location through the models, leaving out what pydantic adds to it."""
+
+    def __init__(self) -> None:
+        self.path: KeyPath = ()
+        self.known_keys: list[str] = []
+        self.choice_path: KeyPath | None = None
+        self.alternative: str | int | None = None
+
+    def follow(self, node: Annotation, segment: str | int) -> Annotation:
+        """The annotation one segment further; None where the models do not say."""
+        node = _bare(node)
+        if _is_choice(node):
+            if self.choice_path is None:
+                self.choice_path, self.alternative = self.path, segment
+            return next((m for m in get_args(node) if _has_label(_bare(m), segment)), None)
+        if segment == "[key]":
+            return None
+        self.path = (*self.path, segment)
+        self.known_keys = _keys(node)
+        return _child(node, segment)
+
+
+def _without_alternatives(problems: Sequence[_Problem]) -> list[_Problem]:
+    """The problems with each failed choice between types told once.
+
+    Pydantic reports what is wrong with every alternative. Those that went into the value are
+    closest to what was meant; if none did, the alternatives are joined by "or".
+    """
+    groups: dict[object, list[_Problem]] = {}
+    for number, problem in enumerate(problems):
+        alone = problem.choice_path is None
+        groups.setdefault(number if alone else problem.choice_path, []).append(problem)
+    return [kept for group in groups.values() for kept in _closest(group)]
+
+
+def _closest(problems: list[_Problem]) -> list[_Problem]:
+    if len({problem.alternative for problem in problems}) == 1:
+        return problems
+    deeper = [problem for problem in problems if problem.path != problem.choice_path]
+    if deeper:
+        by_alternative = [
+            [problem for problem in deeper if problem.alternative == alternative]
+            for alternative in dict.fromkeys(problem.alternative for problem in deeper)
+        ]
+        return min(by_alternative, key=len)
+    rules = dict.fromkeys(problem.rule for problem in problems)
+    first, *others = rules
+    joined = " or ".join([first, *(rule.removeprefix("must be ") for rule in others)])
+    details = {**problems[0].details, "type": "alternatives", "msg": joined}
+    return [_Problem(details, problems[0].path, [], None, None)]
+
+
+def _segment(key: str | int) -> str:
+    text = str(key)
+    return text if text.isprintable() and 0 < len(text) <= MAX_CHARACTERS else shortened(key)
+
+
+def _words(expected: str) -> list[str]:
+    """The allowed words, which pydantic lists as ``'a', 'b' or 'c'``."""
+    return re.findall(r"'([^']*)'", expected) or re.split(", | or ", expected)
+
+
+def _nearest(given: Plain, allowed: list[str]) -> str:
+    return did_you_mean(str(given)[:MAX_CHARACTERS], allowed)
+
+
+def _bare(annotation: Annotation) -> Annotation:
+    """An annotation without its metadata and without ``| None``."""
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) not in (Union, types.UnionType):
+        return annotation
+    members = [member for member in get_args(annotation) if member is not type(None)]
+    return _bare(members[0]) if len(members) == 1 else Union[tuple(members)]  # noqa: UP007
+
+
+def _is_choice(node: Annotation) -> bool:
+    return get_origin(node) in (Union, types.UnionType)
+
+
+def _is_model(node: Annotation) -> bool:
+    return isinstance(node, type) and issubclass(node, BaseModel)
+
+
+def _has_label(node: Annotation, label: str | int) -> bool:
+    """Whether pydantic calls this alternative so: by its class or by its discriminating word."""
+    if not _is_model(node):
+        return False
+    words = [
+        word
+        for field in node.model_fields.values()
+        if get_origin(_bare(field.annotation)) is Literal
+        for word in get_args(_bare(field.annotation))
+    ]
+    return node.__name__ == label or label in words
+
+
+def _keys(node: Annotation) -> list[str]:
+    if not _is_model(node):
+        return []
+    return [field.alias or name for name, field in node.model_fields.items()]
+
+
+def _child(node: Annotation, segment: str | int) -> Annotation:
+    """The annotation of what a model, a mapping or a list holds under a key."""
+    if _is_model(node):
+        fields = node.model_fields
+        found = [field for name, field in fields.items() if segment in (name, field.alias)]
+        return found[0].annotation if found else None
+    members = get_args(node)
+    if get_origin(node) is dict:
+        return members[1]
+    if get_origin(node) is list or (get_origin(node) is tuple and members[-1] is ...):
+        return members[0]
+    if get_origin(node) is tuple and isinstance(segment, int) and segment < len(members):
+        return members[segment]
+    return None

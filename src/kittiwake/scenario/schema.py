@@ -1,0 +1,86 @@
+"""The shape of a scenario file.
+
+The parts that every scenario has are declared here; what a component's entry may hold is declared
+by the component itself.
+"""
+
+from typing import Annotated, Any, Literal
+
+import equinox as eqx
+from pydantic import BaseModel, ConfigDict, Field
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.world import FlightArea
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+MAX_VEHICLES = 1_000_000
+NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
+
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
+Entry = str | dict[str, Any]
+
+
+class TimeSettings(eqx.Module):
+    """``time``: the physics rate, how often to log, and how long to fly.
+
+    Without ``log_rate_hz`` every step is logged. Guidance that ends by itself gives the duration.
+    """
+
+    rate_hz: Annotated[Real, POSITIVE] = 50.0
+    duration_s: Annotated[Real, POSITIVE] | None = None
+    log_rate_hz: Annotated[Real, POSITIVE] | None = None
+
+
+class Origin(eqx.Module):
+    """``world.origin``: where the world's zero lies on the Earth."""
+
+    latitude_rad: Real = 0.0
+    longitude_rad: Real = 0.0
+    altitude_m: Real = 0.0
+
+
+class WorldSettings(eqx.Module):
+    """``world`` without its components."""
+
+    gravity_mps2: Annotated[Real, POSITIVE] = 9.81
+    ground_z_m: Real = 0.0
+    origin: Origin = Origin()
+    area: FlightArea = FlightArea()
+    collision_distance_m: Annotated[Real, POSITIVE] | None = None
+
+
+class Repetition(eqx.Module):
+    """``spacing_m``: from each vehicle of a counted entry to the next."""
+
+    spacing_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+
+
+class VehicleSchema(BaseModel):
+    """One entry of ``vehicles``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
+
+    model: str
+    count: Annotated[int, Field(ge=1, le=MAX_VEHICLES)] | None = None
+    spacing_m: list[Any] | None = None
+    start: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
+    sensors: dict[Name, Entry] = {}
+    estimator: Entry = "truth"
+    controller: Entry | list[Entry] | None = None
+    guidance: Entry = "hold"
+
+
+class ScenarioSchema(BaseModel):
+    """A whole file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Name
+    description: str = ""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    time: dict[str, Any] = {}
+    world: dict[str, Any] = {}
+    lost_vehicle: Literal["fail", "continue"] = "fail"
+    vehicles: Annotated[dict[Name, VehicleSchema], Field(min_length=1)]

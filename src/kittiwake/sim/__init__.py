@@ -1,0 +1,1 @@
+"""Runs whatever it is given: knows interfaces, never a concrete model."""

@@ -1,0 +1,261 @@
+"""Many vehicles in one world: groups of equal structure, mapped over, and stepped together."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from zlib import crc32
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.surroundings import Surroundings
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
+from kittiwake.sim import lane
+from kittiwake.sim.schedule import Clock, Held, strong
+from kittiwake.sim.state import FleetState, Snapshot, VehicleState
+
+
+class Group(eqx.Module):
+    """Vehicles of equal structure. Parameters that all of them share stay plain numbers, which the
+    compiler folds in; those that differ are stacked along the vehicles' axis.
+    """
+
+    names: tuple[str, ...] = eqx.field(static=True)
+    stacked: tuple[bool, ...] = eqx.field(static=True)
+    vehicle: Vehicle
+    name_hashes: jax.Array
+
+    def map(self, function: Callable[..., Any], *over: Any) -> Any:
+        """``function(vehicle, *over)`` for each vehicle; ``over`` has leading vehicle axes."""
+        leaves, treedef = jax.tree.flatten(self.vehicle)
+        varying = [
+            leaf for leaf, is_stacked in zip(leaves, self.stacked, strict=True) if is_stacked
+        ]
+
+        def one(own: list[Any], *slices: Any) -> Any:
+            remaining = iter(own)
+            mine = [
+                next(remaining) if is_stacked else leaf
+                for leaf, is_stacked in zip(leaves, self.stacked, strict=True)
+            ]
+            return function(jax.tree.unflatten(treedef, mine), *slices)
+
+        return jax.vmap(one)(varying, *over)
+
+
+class Fleet(eqx.Module):
+    """Everything about a simulation that does not evolve, with its pure functions.
+
+    ``init``, ``advance`` and ``rollout`` can be jitted, mapped and differentiated. They run in the
+    floating-point mode that the fleet was built for.
+    """
+
+    world: World
+    groups: tuple[Group, ...]
+    rate_hz: float = eqx.field(static=True)
+    single_precision: bool = eqx.field(static=True, default=False)
+
+    @classmethod
+    def of(
+        cls,
+        world: World,
+        vehicles: Mapping[str, Vehicle],
+        rate_hz: float,
+        *,
+        single_precision: bool = False,
+    ) -> "Fleet":
+        """A fleet of these vehicles by name; those of equal structure are stepped as one."""
+        dtype = np.dtype(np.float32 if single_precision else np.float64)
+        alike: dict[Any, dict[str, Vehicle]] = {}
+        for name, vehicle in vehicles.items():
+            alike.setdefault(_structure(vehicle), {})[name] = vehicle
+        with jax.enable_x64(not single_precision):
+            groups = tuple(_group(members, dtype) for members in alike.values())
+        return cls(world, groups, rate_hz, single_precision)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All vehicles' names, group by group."""
+        return tuple(name for group in self.groups for name in group.names)
+
+    @property
+    def dt_s(self) -> float:
+        """The physics step."""
+        return 1.0 / self.rate_hz
+
+    def init(self, key: PRNGKeyArray) -> FleetState:
+        """The state at the start; each vehicle's streams follow from the key and its name."""
+        self._check_precision()
+        groups = tuple(self._begin(group, key) for group in self.groups)
+        state = FleetState(jnp.asarray(0, jnp.int32), groups)
+        # a component that does not run at every step holds an output, whose form is known only
+        # from a first step; its value is replaced at tick 0, when everything is due
+        held = jax.eval_shape(lambda s: self.step(s)[0], state)
+        return _with_outputs(state, held)
+
+    def advance(self, state: FleetState, commands: Mapping[str, Any] | None = None) -> FleetState:
+        """The state one step later; ``commands`` by vehicle name replace what guidance asks for."""
+        return self.step(state, commands)[0]
+
+    def step(
+        self, state: FleetState, commands: Mapping[str, Any] | None = None
+    ) -> tuple[FleetState, tuple[Snapshot, ...]]:
+        """The state one step later, and what each group was, saw and did at this one."""
+        self._check_precision()
+        clock = Clock(state.tick, self.dt_s)
+        truths = [g.map(_truth, s.dynamics) for g, s in zip(self.groups, state.groups, strict=True)]
+        surroundings = self._surroundings(truths)
+        orders = self._orders(commands or {})
+        outcomes = [
+            group.map(
+                lambda vehicle, *own: lane.live(vehicle, self.world, *own, clock),
+                *(vehicle_state, truth, around, order),
+            )
+            for group, vehicle_state, truth, around, order in zip(
+                self.groups, state.groups, truths, surroundings, orders, strict=True
+            )
+        ]
+        later = FleetState(state.tick + 1, tuple(outcome[0] for outcome in outcomes))
+        return later, tuple(outcome[1] for outcome in outcomes)
+
+    def rollout(
+        self,
+        state: FleetState,
+        steps: int,
+        select: Callable[[tuple[Snapshot, ...]], Any] = lambda snapshots: None,
+    ) -> tuple[FleetState, Any]:
+        """``steps`` steps in one loop, and what ``select`` keeps of each, stacked along time."""
+
+        def once(carried: FleetState, _: None) -> tuple[FleetState, Any]:
+            later, snapshots = self.step(carried)
+            return later, select(snapshots)
+
+        return jax.lax.scan(once, state, None, length=steps)
+
+    def quantities(self, group: Group) -> tuple[str, ...]:
+        """What a group's status counts: the names of the judged quantities in order."""
+        names: list[str] = []
+
+        def note(vehicle: Vehicle, around: Surroundings) -> None:
+            state = lane.begin(vehicle, around, jax.random.key(0))
+            truth = vehicle.dynamics.kinematics(state.dynamics)
+            names.extend(lane.quantities(vehicle, self.world, state, truth, around))
+
+        jax.eval_shape(
+            lambda: group.map(note, self._surroundings([group.map(_start, group.name_hashes)])[0])
+        )
+        return tuple(names)
+
+    def _begin(self, group: Group, key: PRNGKeyArray) -> VehicleState:
+        around = self._surroundings([group.map(_start, group.name_hashes)])[0]
+        keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
+        return group.map(lane.begin, around, keys)
+
+    def _surroundings(self, truths: Sequence[Kinematics]) -> list[Surroundings]:
+        """Each group's surroundings: the world's, then what vehicles do to each other."""
+        around = [jax.vmap(self.world.surroundings)(truth) for truth in truths]
+        if not self.world.interactions:
+            return around
+        everyone = _joined(truths)
+        shared = _joined(around)
+        for interaction in self.world.interactions:
+            shared = interaction(everyone, shared)
+        return _split(shared, [truth.position_world_m.x.shape[0] for truth in truths])
+
+    def _orders(self, commands: Mapping[str, Any]) -> list[tuple[lane.Order, ...]]:
+        unknown = [name for name in commands if name not in self.names]
+        if unknown:
+            message = f"no vehicle '{unknown[0]}'. {did_you_mean(unknown[0], list(self.names))}"
+            raise CommandError(message)
+        return [_group_orders(group, commands) for group in self.groups]
+
+    def _check_precision(self) -> None:
+        if jax.config.jax_enable_x64 == self.single_precision:
+            asked, now = ("32", "64") if self.single_precision else ("64", "32")
+            message = (
+                f"this simulation computes in float{asked}, but JAX is in float{now} mode. Call it "
+                f"inside 'with jax.enable_x64({not self.single_precision}):', or load the scenario "
+                f'with precision="float{now}".'
+            )
+            raise PrecisionError(message)
+
+
+def _truth(vehicle: Vehicle, dynamics: Any) -> Kinematics:
+    return vehicle.dynamics.kinematics(dynamics)
+
+
+def _start(vehicle: Vehicle, name_hash: jax.Array) -> Kinematics:
+    del name_hash
+    return strong(vehicle.start.kinematics())
+
+
+def _structure(vehicle: Vehicle) -> Any:
+    leaves, treedef = jax.tree.flatten(vehicle)
+    return treedef, tuple(np.shape(leaf) for leaf in leaves)
+
+
+def _group(members: Mapping[str, Vehicle], dtype: np.dtype[Any]) -> Group:
+    trees = list(members.values())
+    treedef = jax.tree.structure(trees[0])
+    columns = list(zip(*(jax.tree.leaves(tree) for tree in trees), strict=True))
+    stacked = tuple(
+        any(leaf is not c[0] and not np.array_equal(leaf, c[0]) for leaf in c) for c in columns
+    )
+    leaves = [
+        _number(np.stack(c), dtype) if is_stacked else _number(c[0], dtype)
+        for c, is_stacked in zip(columns, stacked, strict=True)
+    ]
+    hashes = jnp.asarray([crc32(name.encode()) for name in members], jnp.uint32)
+    return Group(tuple(members), stacked, jax.tree.unflatten(treedef, leaves), hashes)
+
+
+def _number(leaf: Any, dtype: np.dtype[Any]) -> Any:
+    """A Python number as it is; an array of floats in the working precision."""
+    if isinstance(leaf, bool | int | float):
+        return leaf
+    array = np.asarray(leaf)
+    floating = np.issubdtype(array.dtype, np.floating)
+    return jnp.asarray(array.astype(dtype) if floating else array)
+
+
+def _group_orders(group: Group, commands: Mapping[str, Any]) -> tuple[lane.Order, ...]:
+    given = {name: commands[name] for name in group.names if name in commands}
+    orders: list[lane.Order] = []
+    for kind in dict.fromkeys(type(signal) for signal in given.values()):
+        fitting = {name: signal for name, signal in given.items() if type(signal) is kind}
+        # vehicles that this order does not address compute with anybody's and discard it
+        filler = next(iter(fitting.values()))
+        lanes = [fitting.get(name, filler) for name in group.names]
+        signal = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *lanes)
+        addressed = np.asarray([name in fitting for name in group.names])
+        orders.append(lane.Order(signal, jnp.asarray(addressed)))
+    return tuple(orders)
+
+
+def _with_outputs(state: FleetState, shapes: FleetState) -> FleetState:
+    def fill(held: Held, shape: Held) -> Held:
+        return Held(held.state, jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shape.output))
+
+    return jax.tree.map(
+        lambda held, shape: fill(held, shape) if isinstance(held, Held) else held,
+        state,
+        shapes,
+        is_leaf=lambda node: isinstance(node, Held),
+    )
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+
+
+def _split(whole: Any, sizes: list[int]) -> list[Any]:
+    ends = np.cumsum(sizes)
+    return [
+        jax.tree.map(lambda leaf, a=end - size, b=end: leaf[a:b], whole)
+        for size, end in zip(sizes, ends, strict=True)
+    ]

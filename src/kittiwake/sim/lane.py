@@ -1,0 +1,200 @@
+"""One vehicle through one physics step: sense, estimate, guide, control, move."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInputs
+from kittiwake.core.keys import named
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.ladder import ladder_path
+from kittiwake.core.surroundings import Surroundings
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
+from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sim.schedule import Clock, Held, like, run, strong
+from kittiwake.sim.state import Snapshot, VehicleState
+
+NON_FINITE = "non-finite "
+
+
+class Order(NamedTuple):
+    """A command from outside, and whether this vehicle is the one to obey it."""
+
+    signal: Any
+    addressed: Flag
+
+
+def begin(vehicle: Vehicle, surroundings: Surroundings, key: PRNGKeyArray) -> VehicleState:
+    """A vehicle before its first step; ``key`` is the vehicle's own."""
+    parts = {
+        "turbulence": vehicle.turbulence,
+        **{f"sensor.{name}": sensor for name, sensor in vehicle.sensors.items()},
+        "estimator": vehicle.estimator,
+        "guidance": vehicle.guidance,
+        **{f"controller.{i}": rung for i, rung in enumerate(vehicle.ladder)},
+    }
+    streams = {name: named(key, name) for name in [*parts, "dynamics"]}
+    held = {
+        name: Held(strong(part.component.init(named(streams[name], "init"))), None)
+        for name, part in parts.items()
+    }
+    return VehicleState(
+        dynamics=strong(vehicle.dynamics.init(vehicle.start.kinematics(), surroundings)),
+        turbulence=held["turbulence"],
+        sensors={name: held[f"sensor.{name}"] for name in vehicle.sensors},
+        estimator=held["estimator"],
+        guidance=held["guidance"],
+        ladder=tuple(held[f"controller.{i}"] for i in range(len(vehicle.ladder))),
+        status=jnp.asarray(0, jnp.int32),
+        streams=streams,
+    )
+
+
+def live(
+    vehicle: Vehicle,
+    world: World,
+    state: VehicleState,
+    truth: Kinematics,
+    surroundings: Surroundings,
+    orders: tuple[Order, ...],
+    clock: Clock,
+) -> tuple[VehicleState, Snapshot]:
+    """The vehicle one step later, and what it was, saw and did at this one."""
+    status = judge(vehicle, world, state, truth, surroundings)
+    turbulence, surroundings = _disturb(vehicle, state, truth, surroundings, clock)
+    sensors, measurements = _sense(vehicle, state, truth, surroundings, clock)
+    estimator, estimate = run(
+        vehicle.estimator,
+        state.estimator,
+        EstimatorInputs(truth, measurements),
+        clock,
+        state.streams["estimator"],
+    )
+    guidance, setpoint = run(
+        vehicle.guidance,
+        state.guidance,
+        GuidanceInputs(clock.time_s, clock.tick, estimate),
+        clock,
+        state.streams["guidance"],
+    )
+    ladder, command = _descend(vehicle, state, setpoint, estimate, clock)
+    for order in orders:
+        ordered = _descend(vehicle, state, order.signal, estimate, clock)
+        ladder, command = select(order.addressed, ordered, (ladder, command))
+    moved = vehicle.dynamics.step(
+        state.dynamics,
+        command,
+        surroundings,
+        clock.dt_s,
+        jax.random.fold_in(state.streams["dynamics"], clock.tick),
+    )
+    later = VehicleState(
+        dynamics=select(status == 0, like(moved, state.dynamics), state.dynamics),
+        turbulence=turbulence,
+        sensors=sensors,
+        estimator=estimator,
+        guidance=guidance,
+        ladder=ladder,
+        status=status,
+        streams=state.streams,
+    )
+    snapshot = Snapshot(
+        truth=truth,
+        surroundings=surroundings,
+        measurements=measurements,
+        estimate=estimate,
+        setpoint=setpoint,
+        command=command,
+        actuators=vehicle.dynamics.actuators(state.dynamics),
+        legs=vehicle.guidance.component.legs(guidance.state),
+        status=status,
+    )
+    return later, snapshot
+
+
+def quantities(
+    vehicle: Vehicle,
+    world: World,
+    state: VehicleState,
+    truth: Kinematics,
+    surroundings: Surroundings,
+) -> dict[str, Flag]:
+    """By name, in the order in which they are judged: whether each quantity is as it may be."""
+    finite = {
+        f"{NON_FINITE}position_world_m": _finite(truth.position_world_m),
+        f"{NON_FINITE}velocity_body_mps": _finite(truth.velocity_body_mps),
+        f"{NON_FINITE}attitude": jnp.isfinite(jnp.sum(truth.q_world_from_body.array)),
+        f"{NON_FINITE}angular_velocity_body_radps": _finite(truth.angular_velocity_body_radps),
+    }
+    return {
+        **finite,
+        **vehicle.dynamics.validity(state.dynamics),
+        **world.area.validity(truth),
+        "distance to another vehicle": jnp.logical_not(surroundings.collided),
+    }
+
+
+def judge(
+    vehicle: Vehicle,
+    world: World,
+    state: VehicleState,
+    truth: Kinematics,
+    surroundings: Surroundings,
+) -> Count:
+    """0 for a valid vehicle, else the place of the first violated quantity; a verdict stays."""
+    flags = list(quantities(vehicle, world, state, truth, surroundings).values())
+    verdict = jnp.asarray(0, jnp.int32)
+    for place in range(len(flags), 0, -1):
+        verdict = jnp.where(flags[place - 1], verdict, place)
+    return jnp.where(state.status == 0, verdict, state.status)
+
+
+def select(condition: Flag, chosen: Any, otherwise: Any) -> Any:
+    """One of two trees of equal structure."""
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), chosen, otherwise)
+
+
+def _disturb(
+    vehicle: Vehicle, state: VehicleState, truth: Kinematics, calm: Surroundings, clock: Clock
+) -> tuple[Held, Surroundings]:
+    held, gust = run(
+        vehicle.turbulence, state.turbulence, (truth, calm), clock, state.streams["turbulence"]
+    )
+    return held, calm.blown(gust)
+
+
+def _sense(
+    vehicle: Vehicle, state: VehicleState, truth: Kinematics, around: Surroundings, clock: Clock
+) -> tuple[dict[str, Held], dict[str, Any]]:
+    inputs = SensorInputs(clock.time_s, truth, around)
+    outcomes = {
+        name: run(sensor, state.sensors[name], inputs, clock, state.streams[f"sensor.{name}"])
+        for name, sensor in vehicle.sensors.items()
+    }
+    held = {name: outcome[0] for name, outcome in outcomes.items()}
+    return held, {name: outcome[1] for name, outcome in outcomes.items()}
+
+
+def _descend(
+    vehicle: Vehicle, state: VehicleState, signal: Any, estimate: Kinematics, clock: Clock
+) -> tuple[tuple[Held, ...], Any]:
+    """Down the ladder from the signal's rung to the native one."""
+    held = list(state.ladder)
+    rungs = [rung.component for rung in vehicle.ladder]
+    for i in ladder_path(rungs, type(signal), vehicle.dynamics.native):
+        held[i], signal = run(
+            vehicle.ladder[i],
+            state.ladder[i],
+            (signal, estimate),
+            clock,
+            state.streams[f"controller.{i}"],
+        )
+    return tuple(held), strong(signal)
+
+
+def _finite(v: Vec3) -> Flag:
+    return jnp.isfinite(v.x + v.y + v.z)

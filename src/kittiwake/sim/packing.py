@@ -1,0 +1,116 @@
+"""A tree of arrays as two flat arrays and back.
+
+Passing a state with thirty leaves through ``jit`` costs more than stepping one vehicle; packed into
+one array of floats and one of words, a step from a Python loop is five times as fast.
+"""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, UInt32
+
+from kittiwake.core.keys import GENERATOR
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Where each leaf of a tree of this form lies."""
+
+    treedef: Any
+    shapes: tuple[jax.ShapeDtypeStruct, ...]
+
+    @classmethod
+    def of(cls, tree: Any) -> "Packing":
+        """The packing of trees like this one (arrays or their shapes)."""
+        leaves, treedef = jax.tree.flatten(tree)
+        return cls(treedef, tuple(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves))
+
+    def pack(self, tree: Any) -> tuple[Float[Array, " n"], UInt32[Array, " m"]]:
+        """All floats as one array; keys, counts and flags as another."""
+        floats: list[Any] = []
+        words: list[Any] = []
+        for leaf, shape in zip(jax.tree.leaves(tree), self.shapes, strict=True):
+            if _is_float(shape):
+                floats.append(jnp.ravel(leaf))
+            else:
+                words.append(_words(leaf))
+        return _concatenated(floats, None), _concatenated(words, jnp.uint32)
+
+    def unpack(self, floats: Float[Array, " n"], words: UInt32[Array, " m"]) -> Any:
+        """The tree again, inside a compiled function."""
+        leaves: list[Any] = []
+        float_at = word_at = 0
+        for shape in self.shapes:
+            if _is_float(shape):
+                size = prod(shape.shape)
+                leaves.append(floats[float_at : float_at + size].reshape(shape.shape))
+                float_at += size
+            else:
+                size = prod(shape.shape) * (2 if _is_key(shape) else 1)
+                leaves.append(_from_words(words[word_at : word_at + size], shape))
+                word_at += size
+        return jax.tree.unflatten(self.treedef, leaves)
+
+
+@dataclass(frozen=True)
+class RowPacking:
+    """What one vehicle shows, as a row of numbers; people get it back as plain Python numbers."""
+
+    treedef: Any
+    places: tuple[tuple[int, tuple[int, ...]], ...]
+
+    @classmethod
+    def of(cls, tree: Any) -> "RowPacking":
+        """The packing of rows whose trees have these leaves behind one axis over the vehicles."""
+        leaves, treedef = jax.tree.flatten(tree)
+        shapes = [tuple(leaf.shape[1:]) for leaf in leaves]
+        starts = np.cumsum([0, *(prod(shape) for shape in shapes)])
+        return cls(treedef, tuple(zip(starts[:-1].tolist(), shapes, strict=True)))
+
+    def pack(self, tree: Any, dtype: Any) -> Float[Array, "vehicles columns"]:
+        """All vehicles' rows."""
+        leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
+        return jnp.concatenate(
+            [leaf.reshape(leaf.shape[0], -1).astype(dtype) for leaf in leaves], axis=1
+        )
+
+    def unpack(self, row: np.ndarray) -> Any:
+        """One vehicle's tree: scalars as floats, arrays as NumPy arrays."""
+        numbers = row.tolist()
+        leaves = [
+            row[start : start + prod(shape)].reshape(shape) if shape else numbers[start]
+            for start, shape in self.places
+        ]
+        return jax.tree.unflatten(self.treedef, leaves)
+
+
+def _is_float(shape: jax.ShapeDtypeStruct) -> bool:
+    return jnp.issubdtype(shape.dtype, jnp.floating)
+
+
+def _is_key(shape: jax.ShapeDtypeStruct) -> bool:
+    return jnp.issubdtype(shape.dtype, jax.dtypes.prng_key)
+
+
+def _words(leaf: Any) -> Array:
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jnp.ravel(jax.random.key_data(leaf))
+    if leaf.dtype == jnp.bool_:
+        return jnp.ravel(leaf).astype(jnp.uint32)
+    return jnp.ravel(jax.lax.bitcast_convert_type(leaf, jnp.uint32))
+
+
+def _from_words(words: Array, shape: jax.ShapeDtypeStruct) -> Array:
+    if _is_key(shape):
+        return jax.random.wrap_key_data(words.reshape(*shape.shape, 2), impl=GENERATOR)
+    if shape.dtype == jnp.bool_:
+        return words.reshape(shape.shape) != 0
+    return jax.lax.bitcast_convert_type(words.reshape(shape.shape), shape.dtype)
+
+
+def _concatenated(parts: list[Any], dtype: Any) -> Array:
+    return jnp.concatenate(parts) if parts else jnp.zeros(0, dtype)

@@ -1,0 +1,49 @@
+"""What evolves in a simulation, and what one step shows to the outside."""
+
+from typing import Any
+
+import equinox as eqx
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.surroundings import Surroundings
+from kittiwake.geometry.scalar import Count, Real
+from kittiwake.sim.schedule import Held
+
+
+class VehicleState(eqx.Module):
+    """One vehicle at a tick; in a fleet every leaf has a leading axis over the group's vehicles.
+
+    ``status`` is 0 while the vehicle is valid, else the 1-based place of the first violated quantity
+    in the group's ``quantities``; from then on its dynamics stand still.
+    """
+
+    dynamics: Any
+    turbulence: Held
+    sensors: dict[str, Held]
+    estimator: Held
+    guidance: Held
+    ladder: tuple[Held, ...]
+    status: Count
+    streams: dict[str, PRNGKeyArray]
+
+
+class FleetState(eqx.Module):
+    """A whole simulation at a tick."""
+
+    tick: Count
+    groups: tuple[VehicleState, ...]
+
+
+class Snapshot(eqx.Module):
+    """What one vehicle was, saw and did at a tick."""
+
+    truth: Kinematics
+    surroundings: Surroundings
+    measurements: dict[str, Any]
+    estimate: Kinematics
+    setpoint: Any
+    command: Any
+    actuators: dict[str, Real]
+    legs: Count
+    status: Count

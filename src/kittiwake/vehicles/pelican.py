@@ -1,0 +1,25 @@
+"""The AscTec Pelican of University College London, as QRSim identified it."""
+
+from kittiwake.control.stick_inversion import StickInversion
+from kittiwake.core.component import AbstractController, AbstractDynamics
+from kittiwake.physics.attitude_response import AttitudeResponse
+from kittiwake.vehicles.model import VehicleModel
+
+
+def _bridges(dynamics: AbstractDynamics) -> tuple[AbstractController, ...]:
+    assert isinstance(dynamics, AttitudeResponse)
+    return (
+        StickInversion(
+            attitude_gain=dynamics.attitude_gain,
+            yaw_rate_gain=dynamics.yaw_rate_gain_per_s / dynamics.yaw_rate_damping_per_s,
+            thrust_polynomial_n=dynamics.thrust_polynomial_n,
+        ),
+    )
+
+
+PELICAN = VehicleModel(
+    dynamics=AttitudeResponse,
+    data="pelican.toml",
+    bridges=_bridges,
+    default_controller="qrsim-waypoint",
+)

@@ -1,0 +1,238 @@
+"""The shape of the package: what may import what, and that whatever is written is reachable."""
+
+import ast
+import inspect
+import json
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kittiwake.core.registry import Registry
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+NAMELESS = {"utils", "util", "helpers", "helper", "misc", "common", "tools"}
+
+
+def packages() -> list[str]:
+    """The rooms of the house: every package below ``kittiwake``."""
+    found = pkgutil.iter_modules([str(SOURCE / "kittiwake")], "kittiwake.")
+    return [module.name for module in found if module.ispkg]
+
+
+@cache
+def registries() -> dict[str, Registry]:
+    """Every registry by where it is written, such as ``kittiwake.control.CONTROLLERS``."""
+    return {
+        f"{package}.{name}": value
+        for package in packages()
+        for name, value in vars(import_module(package)).items()
+        if isinstance(value, Registry)
+    }
+
+
+def family_of(registry: str) -> str:
+    """The package that a registry belongs to."""
+    return registry.rpartition(".")[0]
+
+
+def targets(package: str) -> set[str]:
+    """What the registries of a package lead to, as ``module:attribute``."""
+    return {
+        entry.target
+        for name, registry in registries().items()
+        if family_of(name) == package
+        for entry in registry.builtin.values()
+    }
+
+
+def public_modules(package: str) -> list[ModuleType]:
+    """The modules of a package whose name does not start with an underscore."""
+    paths = import_module(package).__path__
+    found = pkgutil.walk_packages(paths, f"{package}.")
+    names = [module.name for module in found]
+    return [import_module(name) for name in names if not re.search(r"\._", name)]
+
+
+def kinds(package: str) -> tuple[type, ...]:
+    """What the registered things of a package are: their interfaces, or for data their class."""
+    things = [resolve(target) for target in targets(package)]
+    interfaces = {base for thing in things if isinstance(thing, type) for base in thing.__bases__}
+    data = {type(thing) for thing in things if not isinstance(thing, type)}
+    return tuple(data | {base for base in interfaces if base.__name__.startswith("Abstract")})
+
+
+def is_model(thing: object, module: str, wanted: tuple[type, ...]) -> bool:
+    """Whether something in a module is a finished model of one of the wanted kinds."""
+    if not isinstance(thing, type):
+        return isinstance(thing, wanted)
+    own = thing.__module__ == module
+    finished = thing not in wanted and not inspect.isabstract(thing)
+    return own and finished and issubclass(thing, wanted)
+
+
+def resolve(target: str) -> object:
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def in_fresh_python(code: str) -> list[str]:
+    """What a new interpreter prints as JSON after running some code."""
+    path = os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    answer = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    return json.loads(answer.stdout)
+
+
+def test_imports_only_go_down() -> None:
+    linter = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"
+    answer = subprocess.run(
+        [sys.executable, "-c", linter], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def test_modules_are_named_after_what_they_hold() -> None:
+    folders = [SOURCE, ROOT / "tests", ROOT / "examples", ROOT / "benchmarks"]
+    files = [file for folder in folders for file in folder.rglob("*.py")]
+    assert files
+    assert [file for file in files if {file.stem, file.parent.name} & NAMELESS] == []
+
+
+def test_registries_are_found() -> None:
+    known = {
+        "kittiwake.control.CONTROLLERS",
+        "kittiwake.environment.ATMOSPHERES",
+        "kittiwake.environment.TURBULENCE",
+        "kittiwake.environment.WINDS",
+        "kittiwake.estimation.ESTIMATORS",
+        "kittiwake.guidance.GUIDANCE",
+        "kittiwake.sensors.SENSORS",
+        "kittiwake.vehicles.VEHICLES",
+    }
+    assert known <= set(registries())
+
+
+def test_registered_names_lead_to_files_of_their_family() -> None:
+    for name, registry in registries().items():
+        for key, entry in registry.builtin.items():
+            thing = resolve(entry.target)
+            module, _, attribute = entry.target.partition(":")
+            assert module.startswith(family_of(name) + "."), f"{name}['{key}'] is elsewhere"
+            if isinstance(thing, type):
+                home = f"{thing.__module__}:{thing.__name__}"
+                assert home == entry.target, f"{name}['{key}'] is written in {home}"
+            else:
+                assert attribute.isupper(), f"{name}['{key}'] is data and wants a constant's name"
+
+
+def test_registered_entries_say_what_they_are() -> None:
+    for name, registry in registries().items():
+        for key, entry in registry.builtin.items():
+            assert entry.summary.strip(), f"{name}['{key}'] has no summary"
+
+
+def test_every_model_of_a_family_is_registered() -> None:
+    for package in {family_of(name) for name in registries()}:
+        wanted = kinds(package)
+        written = {
+            f"{module.__name__}:{name}"
+            for module in public_modules(package)
+            for name, thing in vars(module).items()
+            if is_model(thing, module.__name__, wanted)
+        }
+        assert written - targets(package) == set(), f"not in a registry of {package}"
+
+
+def test_names_are_listed_without_importing_jax() -> None:
+    families = sorted({family_of(name) for name in registries()})
+    modules = ", ".join(["kittiwake", "kittiwake.cli", *families])
+    heavy = ["jax", "equinox", "pandas", "xarray", "pyarrow", "matplotlib", "scipy"]
+    code = (
+        f"import json, sys, {modules}\nprint(json.dumps([m for m in {heavy} if m in sys.modules]))"
+    )
+    assert in_fresh_python(code) == []
+
+
+def test_public_names_resolve_on_first_use() -> None:
+    code = """
+import json, kittiwake as kw
+present = sorted(set(kw.__all__) & set(vars(kw)))
+homes = {name: getattr(kw, name).__module__ for name in kw.__all__}
+print(json.dumps([present, [n for n, home in homes.items() if not home.startswith("kittiwake.")]]))
+"""
+    present, foreign = in_fresh_python(code)
+    assert present == [], "importing kittiwake already imports these"
+    assert foreign == []
+
+
+def test_public_names_are_those_that_the_type_checker_sees() -> None:
+    import kittiwake
+
+    tree = ast.parse((SOURCE / "kittiwake" / "__init__.py").read_text())
+    checked = [node for node in tree.body if isinstance(node, ast.If)]
+    imports = [node for block in checked for node in block.body if isinstance(node, ast.ImportFrom)]
+    seen = {name.asname or name.name: node.module for node in imports for name in node.names}
+    assert sorted(seen) == sorted(kittiwake.__all__)
+    for name, module in seen.items():
+        assert getattr(kittiwake, name) is getattr(import_module(module), name)
+
+
+def test_version_is_that_of_the_project() -> None:
+    import kittiwake
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert kittiwake.__version__ == project["version"]
+
+
+def test_public_names_are_what_completion_shows() -> None:
+    code = """
+import json, types, kittiwake as kw
+names = [n for n in dir(kw) if n[0] != "_" and not isinstance(getattr(kw, n), types.ModuleType)]
+print(json.dumps([sorted(names), sorted(n for n in kw.__all__ if n[0] != "_")]))
+"""
+    shown, listed = in_fresh_python(code)
+    assert shown == listed
+
+
+def test_unknown_public_name_is_an_attribute_error() -> None:
+    import kittiwake
+
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = kittiwake.no_such_name
+
+
+def test_importing_kittiwake_leaves_jax_as_it_was() -> None:
+    code = """
+import json, jax
+before = dict(jax.config.values)
+import kittiwake
+for name in kittiwake.__all__:
+    getattr(kittiwake, name)
+after = jax.config.values
+print(json.dumps([name for name in before if before[name] != after[name]]))
+"""
+    assert in_fresh_python(code) == []
+
+
+def test_pinned_requirements_are_names_and_versions_only() -> None:
+    files = sorted((ROOT / "requirements").glob("*.txt"))
+    assert {"run.txt", "test.txt"} <= {file.name for file in files}
+    for file in files:
+        for line in file.read_text().splitlines():
+            assert re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line), f"{file.name}: {line}"

@@ -1,0 +1,134 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kittiwake.analysis
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.log_format import field_names
+from kittiwake.analysis.table import STATE_COLUMNS, Table
+from kittiwake.core.errors import LogError
+
+COLUMNS = (*STATE_COLUMNS, "cmd_throttle", "status")
+
+
+def table(*, rows=5, columns=COLUMNS, first=0):
+    values = np.arange(rows * len(columns), dtype=float).reshape(rows, len(columns))
+    values[:, 0] = 0.1 * (first + np.arange(rows))
+    return Table(columns, values, ("speed_mps",))
+
+
+def test_a_log_answers_by_vehicle_and_column():
+    log = Log({"pelican": table(), "gull": table(rows=2)})
+    assert log.names == ("pelican", "gull")
+    assert log.columns("gull") == COLUMNS
+    assert log.quantities("gull") == ("speed_mps",)
+    assert log.values("pelican").shape == (5, len(COLUMNS))
+    assert np.array_equal(log.column("pelican", "y_m"), log.values("pelican")[:, 2])
+
+
+def test_an_unknown_vehicle_is_refused_with_the_nearest_name():
+    with pytest.raises(LogError, match="no vehicle 'pelikan'.*Did you mean 'pelican'"):
+        Log({"pelican": table()}).values("pelikan")
+
+
+def test_an_unknown_column_is_refused_with_the_nearest_name():
+    with pytest.raises(LogError, match="no column 'qv'.*Did you mean 'q"):
+        Log({"pelican": table()}).column("pelican", "qv")
+
+
+def test_a_frame_has_the_columns_in_order():
+    frame = Log({"pelican": table()}).frame("pelican")
+    assert tuple(frame.columns) == COLUMNS
+    assert np.array_equal(frame.to_numpy(), table().values)
+
+
+def test_the_dataset_groups_the_state_into_vectors_on_named_axes():
+    log = Log({"a": table(), "b": table()})
+    dataset = log.dataset
+    assert dict(dataset.sizes) == {"time": 5, "vehicle": 2, "axis": 3, "quaternion": 4}
+    position = dataset["position_world_m"].sel(vehicle="b", axis="y")
+    assert np.array_equal(position, log.column("b", "y_m"))
+    attitude = dataset["q_world_from_body"].sel(vehicle="a", quaternion="w")
+    assert np.array_equal(attitude, log.column("a", "qw"))
+    assert np.array_equal(dataset["cmd_throttle"].sel(vehicle="a"), log.column("a", "cmd_throttle"))
+
+
+def test_the_dataset_holds_nan_where_vehicles_differ():
+    with_extra = table(columns=(*STATE_COLUMNS, "sensor.gps.x_m", "status"), first=2)
+    dataset = Log({"a": table(rows=3), "b": with_extra}).dataset
+    assert dataset.sizes["time"] == 7  # 0.0 to 0.2 s and 0.2 to 0.6 s
+    assert np.isnan(dataset["sensor.gps.x_m"].sel(vehicle="a")).all()
+    present = np.isfinite(dataset["position_world_m"].sel(axis="x"))
+    assert present.sel(vehicle="a").values.tolist() == [True] * 3 + [False] * 4
+    assert present.sel(vehicle="b").values.tolist() == [False] * 2 + [True] * 5
+
+
+def test_an_empty_log_has_an_empty_dataset():
+    assert Log({}).dataset.sizes["time"] == 0
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(LogError, match="no folder '.*nowhere'"):
+        Log.read(tmp_path / "nowhere")
+
+
+def test_a_folder_without_a_log_is_named(tmp_path):
+    with pytest.raises(LogError, match=r"holds no log\.mcap"):
+        Log.read(tmp_path)
+
+
+def test_importing_logs_imports_neither_jax_nor_pandas_nor_xarray():
+    script = (
+        "import sys\n"
+        "from kittiwake.analysis import export, log, summary\n"
+        "heavy = {'jax', 'pandas', 'xarray', 'pyarrow', 'scipy'} & set(sys.modules)\n"
+        "sys.exit(', '.join(sorted(heavy)) or 0)"
+    )
+    source = Path(kittiwake.analysis.__file__).parents[2]
+    environment = {"PYTHONPATH": str(source)}
+    found = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 0, found.stderr
+
+
+def test_ros_field_names_are_legal_and_distinct():
+    given = ("sensor.GPS.x_m", "sensor_gps_x_m", "9lives", "...", "status", "a__b_")
+    names = field_names(given)
+    assert names == [
+        "sensor_gps_x_m",
+        "sensor_gps_x_m_2",
+        "column_9lives",
+        "column",
+        "status",
+        "a_b",
+    ]
+
+
+@pytest.mark.parametrize("name", ["scenario.yaml", "summary.json"])
+@pytest.mark.parametrize("content", ["{", "[1, 2]", "\x00", "[" * 100_000])
+def test_a_broken_companion_file_is_named(tmp_path, name, content):
+    from kittiwake.runtime.recorder import Recorder
+
+    with Recorder(tmp_path / "log.mcap", {"a": COLUMNS}, {}):
+        pass
+    (tmp_path / name).write_text(content)
+    with pytest.raises(LogError, match=name.replace(".", r"\.")):
+        Log.read(tmp_path)
+
+
+def test_companion_files_are_read(tmp_path):
+    from kittiwake.runtime.recorder import Recorder
+
+    with Recorder(tmp_path / "log.mcap", {"a": COLUMNS}, {}):
+        pass
+    (tmp_path / "scenario.yaml").write_text("name: keep-spot\n")
+    (tmp_path / "summary.json").write_text(json.dumps({"seed": 3}))
+    log = Log.read(tmp_path)
+    assert log.scenario == {"name": "keep-spot"}
+    assert log.summary == {"seed": 3}
+    assert log.values("a").shape == (0, len(COLUMNS))
