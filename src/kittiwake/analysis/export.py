@@ -11,6 +11,7 @@ import numpy as np
 from kittiwake.analysis.log import LOG_FILE, SCENARIO_FILE, SUMMARY_FILE, Log
 from kittiwake.analysis.log_writer import LogWriter
 from kittiwake.core.errors import LogError
+from kittiwake.core.extras import optional
 
 MEDIA_TYPES = {SCENARIO_FILE: "application/yaml", SUMMARY_FILE: "application/json"}
 ROWS_PER_BLOCK = 1000
@@ -18,8 +19,7 @@ ROWS_PER_BLOCK = 1000
 
 def export_csv(log: Log, folder: str | Path) -> list[Path]:
     """Write one ``NAME.csv`` for each vehicle into a folder, which is made if need be."""
-    import pyarrow  # half a second to import
-    from pyarrow import csv
+    pyarrow, csv = optional("pyarrow", "data"), optional("pyarrow.csv", "data")
 
     folder = Path(folder)
     paths = [_csv_path(folder, name) for name in log.names]
@@ -35,8 +35,7 @@ def export_parquet(log: Log, path: str | Path) -> None:
 
     It has the columns of all vehicles; a column that a vehicle does not have is null in its rows.
     """
-    import pyarrow
-    from pyarrow import parquet
+    pyarrow, parquet = optional("pyarrow", "data"), optional("pyarrow.parquet", "data")
 
     parts = []
     for name in log.names:

@@ -12,6 +12,7 @@ from jaxtyping import Float64
 from kittiwake.analysis.log_reader import read_log_file
 from kittiwake.analysis.table import Event, Table
 from kittiwake.core.errors import LogError, did_you_mean
+from kittiwake.core.extras import optional
 
 if TYPE_CHECKING:  # either takes half a second and more to import, and most runs need neither
     import pandas
@@ -90,13 +91,13 @@ class Log:
 
     def frame(self, name: str) -> "pandas.DataFrame":
         """All that was recorded of a vehicle, as a pandas data frame."""
-        import pandas
-
+        pandas = optional("pandas", "data")
         return pandas.DataFrame(self.values(name), columns=list(self.columns(name)))
 
     @property
     def dataset(self) -> "xarray.Dataset":
         """All vehicles on named axes, as an xarray dataset (``analysis/dataset.py`` says how)."""
+        optional("xarray", "data")
         from kittiwake.analysis.dataset import to_dataset
 
         return to_dataset(self.tables)

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -86,7 +86,7 @@ def _as_overrides(duration_s: float | None, seed: int | None) -> list[str]:
 
 
 @contextmanager
-def _progress(*, shown: bool) -> "Iterator[Callable[[Flight], Callable[[float], None]]]":
+def _progress(*, shown: bool) -> "Generator[Callable[[Flight], Callable[[float], None]]]":
     """A bar over simulated time, on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

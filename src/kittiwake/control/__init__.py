@@ -8,15 +8,15 @@ CONTROLLERS = Registry(
     {
         "qrsim-waypoint": Entry(
             "kittiwake.control.qrsim_waypoint:QRSimWaypoint",
-            "position and yaw to attitude and throttle (QRSim WaypointPID)",
+            "position and yaw to the sticks (QRSim WaypointPID)",
         ),
         "qrsim-velocity": Entry(
             "kittiwake.control.qrsim_velocity:QRSimVelocity",
-            "velocity and yaw to attitude and throttle (QRSim VelocityPID)",
+            "velocity and yaw to the sticks (QRSim VelocityPID)",
         ),
         "qrsim-velocity-height": Entry(
             "kittiwake.control.qrsim_velocity_height:QRSimVelocityHeight",
-            "horizontal velocity, height and yaw to attitude and throttle (QRSim VelocityHeightPID)",
+            "horizontal velocity, height and yaw to the sticks (QRSim VelocityHeightPID)",
         ),
         "stick-inversion": Entry(
             "kittiwake.control.stick_inversion:StickInversion",

@@ -1,15 +1,15 @@
 """The loops that QRSim's controllers share: height, yaw and horizontal velocity.
 
-Source: QRSim (De Nardi 2013), ``WaypointPID``, ``VelocityPID``, ``VelocityHeightPID``, written in its
-axes (world NED, body FRD). Two changes: the yaw error takes the short way round, where the original
-unwinds whole turns; and gains are parameters.
+Source: QRSim (De Nardi 2013), ``WaypointPID``, ``VelocityPID``, ``VelocityHeightPID``, written in
+its axes (world NED, body FRD). Two changes: the yaw error takes the short way round, where the
+original unwinds whole turns; and gains are parameters.
 """
 
 from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.kinematics import Kinematics
@@ -60,7 +60,7 @@ class HeightLoop(eqx.Module):
     ) -> tuple[HeightState, Float[Array, ""]]:
         """The next state and the throttle; the derivative is zero on a new set point."""
         error = wanted_m - height_m
-        known: Bool[Array, ""] = state.started & same_setpoint
+        known = state.started & same_setpoint
         rate = jnp.where(known, (error - state.last_error_m) / dt_s, 0.0)
         integral = state.integral_ms + error * dt_s
         wanted = (
@@ -89,7 +89,7 @@ class VelocityState(eqx.Module):
 
 
 class VelocityLoop(eqx.Module):
-    """Velocity error in the body's axes to tilt: PID whose sum counts samples, as the source has it.
+    """Velocity error in the body's axes to tilt: a PID whose sum counts samples, as in the source.
 
     The sum used at a sample holds the errors up to the one before, so the gain ``integral`` belongs
     to the sample rate of 50 Hz that it was tuned at.

@@ -21,6 +21,8 @@ class Bounds:
         return (self.low < value if self.open_below else self.low <= value) and value <= self.high
 
     def __str__(self) -> str:
+        if self.low == -inf:
+            return f"at most {self.high:g}"
         if self.high == inf:
             return f"{'above' if self.open_below else 'at least'} {self.low:g}"
         return f"{'above' if self.open_below else 'from'} {self.low:g} to {self.high:g}"

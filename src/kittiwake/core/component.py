@@ -19,7 +19,7 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class AbstractComponent(eqx.Module):
-    """Parameters, with ``init(key) -> state``. ``default_rate_hz`` None means every physics step."""
+    """Parameters, with ``init(key) -> state``; ``default_rate_hz`` None means every step."""
 
     default_rate_hz: ClassVar[float | None] = None
 

@@ -1,6 +1,7 @@
 """A recorded file as a component's parameter: times with columns of numbers."""
 
 import equinox as eqx
+import numpy as np
 from jaxtyping import Array, Float
 
 
@@ -10,5 +11,5 @@ class Table(eqx.Module):
     columns: tuple[str, ...] = eqx.field(static=True)
     source: str = eqx.field(static=True)
     end_s: float = eqx.field(static=True)
-    time_s: Float[Array, "rows"]
-    values: Float[Array, "rows columns"]
+    time_s: Float[Array | np.ndarray, " rows"]
+    values: Float[Array | np.ndarray, "rows columns"]

@@ -24,7 +24,7 @@ class Proximity(AbstractInteraction):
     def __call__(self, vehicles: Kinematics, surroundings: Surroundings) -> Surroundings:
         """The surroundings with ``collided`` set."""
         position = vehicles.position_world_m
-        square = _differences(position.x) + _differences(position.y) + _differences(position.z)
+        square = _squares(position.x) + _squares(position.y) + _squares(position.z)
         others = ~jnp.eye(square.shape[0], dtype=bool)
         close = (square < self.collision_distance_m * self.collision_distance_m) & others
         return Surroundings(
@@ -36,5 +36,6 @@ class Proximity(AbstractInteraction):
         )
 
 
-def _differences(x: Float[Array, " vehicles"]) -> Float[Array, "vehicles vehicles"]:
+def _squares(coordinate: Real) -> Float[Array, "vehicles vehicles"]:
+    x = jnp.asarray(coordinate)
     return (x[:, None] - x[None, :]) ** 2

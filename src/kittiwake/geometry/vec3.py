@@ -72,6 +72,6 @@ class Vec3(eqx.Module):
         """Length; its gradient at the zero vector is zero instead of undefined."""
         square = self.dot(self)
         if namespace(square) is np:
-            return np.sqrt(square)
+            return float(np.sqrt(square))
         positive = square > 0.0
         return jnp.where(positive, jnp.sqrt(jnp.where(positive, square, 1.0)), 0.0)

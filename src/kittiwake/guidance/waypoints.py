@@ -14,7 +14,7 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class WaypointsState(eqx.Module):
-    """How many places have been reached, counted over all rounds, and for how long at the present one."""
+    """How many places have been reached in all rounds, and for how long the present one."""
 
     reached: Int[Array, ""]
     waited_s: Real

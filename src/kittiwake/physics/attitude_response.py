@@ -250,7 +250,7 @@ class AttitudeResponse(AbstractDynamics):
 
 
 def _is_zero(value: Real) -> bool:
-    """Whether a parameter is known to be zero while compiling, so that its draws can be left out."""
+    """Whether a parameter is zero for sure while compiling, so that its draws can be left out."""
     return isinstance(value, float | int) and value == 0.0
 
 

@@ -64,7 +64,7 @@ class Tableau:
 
 @dataclass(frozen=True)
 class SemiImplicitEuler:
-    """First order, one derivative of each kind a step, and stable where explicit Euler gains energy."""
+    """First order, and stable where explicit Euler gains energy."""
 
     order: int = 1
 

@@ -2,15 +2,17 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 
 
 @contextmanager
-def stop_requests() -> Iterator[Callable[[], bool]]:
-    """Inside, a first SIGINT or SIGTERM only makes the given function return True; a second one ends
-    the process as usual. Outside the main thread, where signals cannot be caught, nothing changes.
+def stop_requests() -> Generator[Callable[[], bool]]:
+    """Turns a first SIGINT or SIGTERM into the given function's returning True.
+
+    A second one ends the process as usual. Outside the main thread, where signals cannot be caught,
+    nothing changes.
     """
     requested = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -21,7 +23,7 @@ def stop_requests() -> Iterator[Callable[[], bool]]:
     def request(number: int, frame: FrameType | None) -> None:
         del frame
         requested.set()
-        signal.signal(number, before[number])
+        signal.signal(number, before[signal.Signals(number)])
 
     for number in before:
         signal.signal(number, request)

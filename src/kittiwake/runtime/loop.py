@@ -16,22 +16,12 @@ from jaxtyping import Float64
 
 from kittiwake.analysis.table import Event
 from kittiwake.core.keys import seed_key
+from kittiwake.runtime.watch import Block, Layout, Watch
 from kittiwake.sim.fleet import Fleet
-from kittiwake.sim.lane import NON_FINITE
 from kittiwake.sim.record import columns, rows
 
 BLOCK_STEPS = 500
 BLOCK_BYTES = 64 * 2**20
-
-Block = dict[str, Float64[np.ndarray, "rows columns"]]
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What a fleet's rows hold: by vehicle the columns, time first, and the judged quantities."""
-
-    columns: dict[str, tuple[str, ...]]
-    quantities: dict[str, tuple[str, ...]]
 
 
 @runtime_checkable
@@ -97,12 +87,12 @@ class Flight:
     def fly(
         self,
         sink: Sink,
-        progress: Callable[[float], None] = lambda time_s: None,
+        progress: Callable[[float], None] = lambda _: None,
         stopped: Callable[[], bool] = lambda: False,
     ) -> Outcome:
         """Flies to the end; ``progress`` hears the simulated time, ``stopped`` may end it early."""
         began = time.perf_counter()
-        watch = _Watch(self.layout, self.fails_when_lost)
+        watch = Watch(self.layout, fails_when_lost=self.fails_when_lost)
         tick = 0
         for block in self._blocks():
             kept, verdict = watch.look(block)
@@ -111,7 +101,7 @@ class Flight:
             tick += length
             progress(min(tick - 1, self.last_tick) / self.fleet.rate_hz)
             if verdict is not None:
-                self.outcome.status, self.outcome.reason = verdict
+                self.outcome.status, self.outcome.reason = verdict.status, verdict.reason
                 break
             if stopped() and tick <= self.last_tick:
                 self.outcome.status = "failed"
@@ -143,7 +133,7 @@ class Flight:
                 lanes[name] = np.column_stack([times, array[:, lane]])
         return {name: lanes[name] for name in self.order}
 
-    def _hand_on(self, sink: Sink, block: Block, watch: "_Watch") -> None:
+    def _hand_on(self, sink: Sink, block: Block, watch: Watch) -> None:
         thinned = {name: self._thinned(values) for name, values in block.items()}
         for event in watch.events[len(self.outcome.events) :]:
             sink.event(event.time_s, event.vehicle, event.event)
@@ -175,58 +165,6 @@ class Flight:
             for group, group_names in zip(self.fleet.groups, names, strict=True)
         )
         return max(1, min(BLOCK_STEPS, self.last_tick + 1, BLOCK_BYTES // row_bytes))
-
-
-class _Watch:
-    """Looks through blocks for events and for reasons to end the flight."""
-
-    def __init__(self, layout: Layout, fails_when_lost: bool) -> None:  # noqa: FBT001
-        self.layout = layout
-        self.fails_when_lost = fails_when_lost
-        self.events: list[Event] = []
-        self._last: dict[str, tuple[int, int]] = {}
-
-    def look(self, block: Block) -> tuple[Block, tuple[str, str] | None]:
-        """The block up to the row that ends the flight, and how it ends, if it does."""
-        found: list[tuple[float, str, str, str | None]] = []
-        for name, values in block.items():
-            found += self._look_at(name, values)
-        endings = [item for item in found if item[3] is not None]
-        if not endings:
-            self._note(found, np.inf)
-            return block, None
-        time_s, name, event, status = min(endings)
-        self._note(found, time_s)
-        kept = {n: values[values[:, 0] <= time_s] for n, values in block.items()}
-        return kept, (str(status), f"{name}: {event} at {time_s:g} s")
-
-    def _note(self, found: list[tuple[float, str, str, str | None]], until_s: float) -> None:
-        self.events += [
-            Event(t, n, e) for t, n, e, _ in sorted(found, key=lambda f: f[:2]) if t <= until_s
-        ]
-
-    def _look_at(self, name: str, values: np.ndarray) -> list[tuple[float, str, str, str | None]]:
-        names = self.layout.columns[name]
-        times = values[:, 0]
-        status = values[:, names.index("status")].astype(int)
-        legs = values[:, names.index("guidance.legs")].astype(int)
-        last_status, last_legs = self._last.get(name, (0, 0))
-        self._last[name] = (status[-1], legs[-1])
-        found: list[tuple[float, str, str, str | None]] = []
-        for row in np.flatnonzero(np.diff(legs, prepend=last_legs)):
-            found.append((float(times[row]), name, f"reached {legs[row]}", None))
-        lost = np.flatnonzero(status)
-        if last_status == 0 and lost.size:
-            row = int(lost[0])
-            quantity = self.layout.quantities[name][status[row] - 1]
-            found.append((float(times[row]), name, *self._loss(name, values[row], quantity)))
-        return found
-
-    def _loss(self, name: str, row: np.ndarray, quantity: str) -> tuple[str, str | None]:
-        del name, row
-        if quantity.startswith(NON_FINITE):
-            return f"diverged: {quantity}", "diverged"
-        return f"lost: {quantity} outside its limits", "failed" if self.fails_when_lost else None
 
 
 @dataclass

@@ -36,7 +36,7 @@ def fly_into(
     simulation: Simulation,
     flight: Flight,
     folder: Path,
-    progress: Callable[[float], None] = lambda time_s: None,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> Log:
     """Flies and leaves scenario, log and summary in the folder; Ctrl-C ends it early and in order.
 

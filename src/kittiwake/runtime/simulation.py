@@ -40,9 +40,9 @@ class Observation(NamedTuple):
 class Simulation:
     """One scenario, loaded.
 
-    ``run`` flies it to the end. ``reset``, ``observe`` and ``step`` let a controller in plain Python
-    fly it. ``init``, ``advance`` and ``rollout`` are pure functions of the state for use inside
-    ``jax.jit``, ``vmap`` and ``grad``.
+    ``run`` flies it to the end. ``reset``, ``observe`` and ``step`` let a controller in plain
+    Python fly it. ``init``, ``advance`` and ``rollout`` are pure functions of the state for use
+    inside ``jax.jit``, ``vmap`` and ``grad``.
     """
 
     def __init__(self, scenario: Scenario, precision: Precision = "float64") -> None:

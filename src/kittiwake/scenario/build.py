@@ -1,4 +1,4 @@
-"""From a document to a fleet: every name looked up, every parameter checked, every rung connected."""
+"""From a document to a fleet: names looked up, parameters checked, rungs connected."""
 
 import dataclasses
 import os
@@ -247,9 +247,10 @@ class _Builder:
 
     def _scheduled(self, registry: Registry, entry: Entry, path: KeyPath) -> Any:
         """A component with its rate, or None after noting what is wrong."""
-        parameters = {} if isinstance(entry, str) else dict(entry)
-        rate_hz = parameters.pop("rate_hz", None)
-        component = self._component(registry, entry if isinstance(entry, str) else parameters, path)
+        rate_hz = entry.get("rate_hz") if isinstance(entry, dict) else None
+        if isinstance(entry, dict):
+            entry = {key: value for key, value in entry.items() if key != "rate_hz"}
+        component = self._component(registry, entry, path)
         if component is None:
             return None
         with self.problems.noting((*path, "rate_hz")):
@@ -265,7 +266,7 @@ class _Builder:
         return steps_between(self.rate_hz, float(rate_hz))
 
     def _component(self, registry: Registry, entry: Entry, path: KeyPath) -> Any:
-        parameters = {"type": entry} if isinstance(entry, str) else dict(entry)
+        parameters = dict(entry) if isinstance(entry, dict) else {"type": entry}
         kind = parameters.pop("type", None)
         with self.problems.noting((*path, "type")):
             if not isinstance(kind, str):
@@ -295,7 +296,7 @@ class _Builder:
         return read
 
     def _file(self, name: str, path: KeyPath) -> Path:
-        """A file that the scenario may read: beside it or below, or wherever the command line says."""
+        """A file that the scenario may read: in its folder, or wherever the command line says."""
         if self.document.from_override(path):
             return Path(name)
         file = (self.folder / name).resolve()
@@ -311,14 +312,16 @@ class _Builder:
         ends = [vehicle.guidance.component.end_s() for vehicle in vehicles.values()]
         finite = [end for end in ends if end is not None]
         if time.duration_s is None and not finite:
+            if self.problems.lines:  # the guidance that was refused may have said it
+                return 0.0
             message = "is missing; write how long to fly, such as duration_s: 60"
             self.problems.lines.append(self.problems.sentence(("time", "duration_s"), message))
             return 0.0
         duration_s = float(time.duration_s if time.duration_s is not None else max(finite))
         if duration_s * self.rate_hz > MAX_STEPS:
             message = (
-                f"{duration_s:g} s at {self.rate_hz:g} Hz are {duration_s * self.rate_hz:.3g} steps; "
-                f"at most {MAX_STEPS} can be counted"
+                f"{duration_s:g} s at {self.rate_hz:g} Hz are {duration_s * self.rate_hz:.3g} "
+                f"steps; at most {MAX_STEPS} can be counted"
             )
             self.problems.lines.append(self.problems.sentence(("time", "duration_s"), message))
         return duration_s

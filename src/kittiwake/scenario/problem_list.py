@@ -1,6 +1,6 @@
 """Collecting mistakes, so that one message tells them all."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -16,8 +16,8 @@ class ProblemList:
     lines: list[str] = field(default_factory=list)
 
     @contextmanager
-    def noting(self, path: KeyPath, *, placed: bool = False) -> Iterator[None]:
-        """Notes an error raised inside instead of letting it pass; ``placed`` ones name their line."""
+    def noting(self, path: KeyPath, *, placed: bool = False) -> Generator[None]:
+        """Notes an error raised inside; a ``placed`` one names its line already."""
         try:
             yield
         except KittiwakeError as error:

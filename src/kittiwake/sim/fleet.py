@@ -1,6 +1,7 @@
 """Many vehicles in one world: groups of equal structure, mapped over, and stepped together."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -21,8 +22,10 @@ from kittiwake.sim.state import FleetState, Snapshot, VehicleState
 
 
 class Group(eqx.Module):
-    """Vehicles of equal structure. Parameters that all of them share stay plain numbers, which the
-    compiler folds in; those that differ are stacked along the vehicles' axis.
+    """Vehicles of equal structure.
+
+    Parameters that all of them share stay plain numbers, which the compiler folds in; those that
+    differ are stacked along the vehicles' axis.
     """
 
     names: tuple[str, ...] = eqx.field(static=True)
@@ -112,10 +115,7 @@ class Fleet(eqx.Module):
         surroundings = self._surroundings(truths)
         orders = self._orders(commands or {})
         outcomes = [
-            group.map(
-                lambda vehicle, *own: lane.live(vehicle, self.world, *own, clock),
-                *(vehicle_state, truth, around, order),
-            )
+            group.map(partial(self._live, clock), *(vehicle_state, truth, around, order))
             for group, vehicle_state, truth, around, order in zip(
                 self.groups, state.groups, truths, surroundings, orders, strict=True
             )
@@ -127,7 +127,7 @@ class Fleet(eqx.Module):
         self,
         state: FleetState,
         steps: int,
-        select: Callable[[tuple[Snapshot, ...]], Any] = lambda snapshots: None,
+        select: Callable[[tuple[Snapshot, ...]], Any] = lambda _: None,
     ) -> tuple[FleetState, Any]:
         """``steps`` steps in one loop, and what ``select`` keeps of each, stacked along time."""
 
@@ -151,6 +151,17 @@ class Fleet(eqx.Module):
         )
         return tuple(names)
 
+    def _live(
+        self,
+        clock: Clock,
+        vehicle: Vehicle,
+        state: VehicleState,
+        truth: Kinematics,
+        around: Surroundings,
+        orders: tuple[lane.Order, ...],
+    ) -> tuple[VehicleState, Snapshot]:
+        return lane.live(vehicle, self.world, state, truth, around, orders, clock)
+
     def _begin(self, group: Group, key: PRNGKeyArray) -> VehicleState:
         around = self._surroundings([group.map(_start, group.name_hashes)])[0]
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
@@ -165,7 +176,7 @@ class Fleet(eqx.Module):
         shared = _joined(around)
         for interaction in self.world.interactions:
             shared = interaction(everyone, shared)
-        return _split(shared, [truth.position_world_m.x.shape[0] for truth in truths])
+        return _split(shared, [len(group.names) for group in self.groups])
 
     def _orders(self, commands: Mapping[str, Any]) -> list[tuple[lane.Order, ...]]:
         unknown = [name for name in commands if name not in self.names]
@@ -175,7 +186,7 @@ class Fleet(eqx.Module):
         return [_group_orders(group, commands) for group in self.groups]
 
     def _check_precision(self) -> None:
-        if jax.config.jax_enable_x64 == self.single_precision:
+        if jax.config.read("jax_enable_x64") == self.single_precision:
             asked, now = ("32", "64") if self.single_precision else ("64", "32")
             message = (
                 f"this simulation computes in float{asked}, but JAX is in float{now} mode. Call it "

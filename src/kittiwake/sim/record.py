@@ -54,8 +54,7 @@ def columns(fleet: Fleet, state: FleetState) -> tuple[tuple[str, ...], ...]:
     names: list[tuple[str, ...]] = []
 
     def note(s: FleetState) -> None:
-        for snapshot in fleet.step(s)[1]:
-            names.append(tuple(row_columns(snapshot)))
+        names.extend(tuple(row_columns(snapshot)) for snapshot in fleet.step(s)[1])
 
     jax.eval_shape(note, state)
     return tuple(names)

@@ -63,6 +63,7 @@ def steps_between(physics_hz: float, wanted: Real | None) -> int:
     """
     if wanted is None:
         return 1
+    wanted = float(wanted)
     ratio = physics_hz / wanted
     every = round(ratio)
     if every < 1 or abs(ratio - every) > RATE_TOLERANCE * ratio:
@@ -92,7 +93,7 @@ def _strong_leaf(leaf: Any) -> Any:
     return jax.lax.convert_element_type(array, array.dtype)
 
 
-def _divisors_near(physics_hz: float, wanted: Real) -> str:
+def _divisors_near(physics_hz: float, wanted: float) -> str:
     below = max(1, round(physics_hz / min(wanted, physics_hz)))
     choices = sorted({physics_hz / n for n in (below, below + 1, max(1, below - 1))})
     return " or ".join(f"{choice:g}" for choice in choices)

@@ -14,8 +14,8 @@ from kittiwake.sim.schedule import Held
 class VehicleState(eqx.Module):
     """One vehicle at a tick; in a fleet every leaf has a leading axis over the group's vehicles.
 
-    ``status`` is 0 while the vehicle is valid, else the 1-based place of the first violated quantity
-    in the group's ``quantities``; from then on its dynamics stand still.
+    ``status`` is 0 while the vehicle is valid, else the 1-based place of the first violated
+    quantity in the group's ``quantities``; from then on its dynamics stand still.
     """
 
     dynamics: Any

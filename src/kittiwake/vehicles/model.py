@@ -1,4 +1,4 @@
-"""A kind of vehicle: its dynamics with parameters from a data file, and what flies it by default."""
+"""A kind of vehicle: its dynamics, their parameters, and what flies it by default."""
 
 import tomllib
 from collections.abc import Callable, Mapping

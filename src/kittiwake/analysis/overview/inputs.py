@@ -1,0 +1,119 @@
+"""A vehicle's inputs as panels: commands and actuator states of one unit together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import degrees
+
+import numpy as np
+from jaxtyping import Float64
+
+from kittiwake.analysis.overview.trace import Trace
+
+PREFIXES = {"cmd_": "", "act_": "actuator "}
+FRAMES = ("world", "body")
+MAX_PANELS = 3
+
+# ending of a column's name -> (unit shown, factor)
+UNITS = {
+    "rad": ("deg", degrees(1.0)),
+    "radps": ("deg/s", degrees(1.0)),
+    "m": ("m", 1.0),
+    "mps": ("m/s", 1.0),
+    "mps2": ("m/s²", 1.0),
+    "n": ("N", 1.0),
+    "nm": ("N m", 1.0),
+    "v": ("V", 1.0),
+    "a": ("A", 1.0),
+    "w": ("W", 1.0),
+    "hz": ("Hz", 1.0),
+    "pa": ("Pa", 1.0),
+    "k": ("K", 1.0),
+    "s": ("s", 1.0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """One input over time in the unit in which it is shown; dimensionless ones have none."""
+
+    label: str
+    unit: str
+    values: Float64[np.ndarray, " rows"]
+
+    @property
+    def largest(self) -> float:
+        """Its largest magnitude."""
+        return float(np.nanmax(np.abs(self.values)))
+
+    @property
+    def constant(self) -> bool:
+        """Whether it never changes."""
+        return float(np.nanmax(self.values) - np.nanmin(self.values)) <= 1e-9 * self.largest
+
+
+@dataclass(frozen=True, eq=False)
+class InputPanel:
+    """Inputs that share an axis; ``notes`` says what is not worth a line."""
+
+    label: str
+    inputs: tuple[Input, ...]
+    notes: tuple[str, ...] = ()
+
+
+def input_panels(trace: Trace) -> list[InputPanel]:
+    """At most three panels, dimensionless inputs last.
+
+    With more units than that, inputs that never change are only noted, and what is still too many
+    shares the last panel, each divided by its largest magnitude.
+    """
+    groups = _by_unit([shown(trace, column) for column in trace.table.columns if _drawn(trace, column)])
+    notes: tuple[str, ...] = ()
+    if len(groups) > MAX_PANELS:
+        varying = [group for group in groups if not all(item.constant for item in group)]
+        still = [item for group in groups if group not in varying for item in group]
+        notes = tuple(f"{item.label} {item.largest:.4g} {item.unit}".strip() for item in still)
+        groups = varying
+    if len(groups) <= MAX_PANELS:
+        panels = [InputPanel(_group_label(group), group) for group in groups]
+    else:
+        own, merged = groups[: MAX_PANELS - 1], groups[MAX_PANELS - 1 :]
+        panels = [InputPanel(_group_label(group), group) for group in own]
+        relative = tuple(_relative(item) for group in merged for item in group)
+        panels.append(InputPanel("inputs, each\nby its largest", relative))
+    if panels and notes:
+        panels[-1] = InputPanel(panels[-1].label, panels[-1].inputs, notes)
+    return panels
+
+
+def shown(trace: Trace, column: str) -> Input:
+    """A column as an input: ``cmd_yaw_rate_radps`` is the yaw rate in deg/s."""
+    prefix = next(prefix for prefix in PREFIXES if column.startswith(prefix))
+    words = column.removeprefix(prefix).split("_")
+    unit, factor = UNITS.get(words[-1], ("", 1.0)) if len(words) > 1 else ("", 1.0)
+    if unit:
+        words = words[:-1]
+    if unit == "deg/s" and "rotor" in column:  # nobody thinks of a rotor in degrees
+        unit, factor = "rad/s", 1.0
+    label = " ".join(word for word in words if word not in FRAMES)
+    return Input(PREFIXES[prefix] + label, unit, factor * trace.table.part((column,))[:, 0])
+
+
+def _drawn(trace: Trace, column: str) -> bool:
+    return column.startswith(tuple(PREFIXES)) and trace.has((column,))
+
+
+def _by_unit(inputs: Sequence[Input]) -> list[tuple[Input, ...]]:
+    units = dict.fromkeys(item.unit for item in inputs)
+    in_order = sorted(units, key=lambda unit: not unit)
+    return [tuple(item for item in inputs if item.unit == unit) for unit in in_order]
+
+
+def _group_label(group: tuple[Input, ...]) -> str:
+    name = group[0].label if len(group) == 1 else "inputs"
+    return f"{name}\n({group[0].unit})" if group[0].unit else name
+
+
+def _relative(item: Input) -> Input:
+    largest = item.largest
+    values = item.values / largest if largest > 0.0 else item.values
+    return Input(f"{item.label} (of {largest:.3g} {item.unit}".strip() + ")", "", values)

@@ -1,0 +1,115 @@
+"""How the picture looks: its page in inches, colours, fonts, axes and legends.
+
+Everything is set here, so that a picture does not depend on a person's matplotlib settings.
+"""
+
+from collections.abc import Sequence
+from textwrap import fill
+
+from matplotlib import colormaps
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap, to_hex
+from matplotlib.legend import Legend
+from matplotlib.ticker import MaxNLocator
+
+PAGE_IN = (16.0, 9.0)
+DPI = 130
+
+# Okabe and Ito (2008), "Color Universal Design": told apart with any colour vision. Their yellow
+# is too pale for a thin line on white.
+HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#4D4D4D")
+INK, GREY, PALE, ALARM = "#1A1A1A", "#6B6B6B", "#D9D9D9", "#A4262C"
+SMALL, NORMAL, LARGE = 8.0, 9.0, 17.0
+POINTS_PER_INCH = 72.0
+WIDTH_PER_CHARACTER = 0.58  # of the font's size, on average over words
+
+SETTINGS = {
+    "font.size": NORMAL,
+    "text.color": INK,
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,
+    "grid.color": PALE,
+    "grid.linewidth": 0.6,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "lines.linewidth": 1.3,
+    "lines.solid_joinstyle": "round",
+    "lines.dash_capstyle": "round",
+}
+
+
+def box(left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
+    """A rectangle given by its edges in inches, as matplotlib wants it."""
+    width, height = PAGE_IN
+    return left / width, bottom / height, (right - left) / width, (top - bottom) / height
+
+
+def place(x_in: float, y_in: float) -> tuple[float, float]:
+    """A point given in inches, as a fraction of the page."""
+    return x_in / PAGE_IN[0], y_in / PAGE_IN[1]
+
+
+def width_in(text: str, size: float = SMALL) -> float:
+    """About how wide a line of text will be."""
+    return len(text) * size * WIDTH_PER_CHARACTER / POINTS_PER_INCH
+
+
+def fleet_map() -> ListedColormap:
+    """Dark blue to ochre for vehicles in order; the palest end is left out."""
+    return ListedColormap(colormaps["viridis"](range(0, 222)))
+
+
+def fleet_colours(count: int) -> list[str]:
+    """One colour a vehicle: distinct hues for a few, a scale for more."""
+    if count <= len(HUES):
+        return list(HUES[:count])
+    scale = fleet_map()
+    return [to_hex(scale(place / (count - 1))) for place in range(count)]
+
+
+def shortened(text: str, length: int) -> str:
+    """A text in one line of bearable length."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def few_ticks(axes: Axes, *, x: int = 8, y: int = 4) -> None:
+    """At most so many intervals between round numbers on each axis."""
+    axes.xaxis.set_major_locator(MaxNLocator(x, steps=[1, 2, 2.5, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(y, steps=[1, 2, 2.5, 5, 10]))
+
+
+def list_beside(
+    axes: Axes, handles: Sequence[Artist], *, at: tuple[float, float] = (1.01, 1.0), wrap: int = 18
+) -> Legend | None:
+    """A legend whose upper left corner is at a place in the axes' coordinates; None if empty."""
+    if not handles:
+        return None
+    labels = [fill(str(handle.get_label()), wrap) for handle in handles]
+    legend = axes.legend(
+        handles,
+        labels,
+        loc="upper left",
+        bbox_to_anchor=at,
+        borderaxespad=0.0,
+        borderpad=0.2,
+        frameon=False,
+        fontsize=SMALL,
+        handlelength=1.6,
+        handletextpad=0.6,
+        labelspacing=0.35,
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return legend

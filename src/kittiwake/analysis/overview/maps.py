@@ -1,0 +1,272 @@
+"""Where vehicles went: in space, and from above with north up."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+import numpy as np
+from jaxtyping import Float64
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
+from mpl_toolkits.mplot3d import Axes3D
+
+from kittiwake.analysis.overview.look import (
+    GREY,
+    INK,
+    NORMAL,
+    PALE,
+    SMALL,
+    box,
+    few_ticks,
+    list_beside,
+)
+from kittiwake.analysis.overview.scene import Scene, stops
+from kittiwake.analysis.overview.series import FEW_VEHICLES
+from kittiwake.analysis.overview.trace import Loss, Trace
+
+SPACE_IN = (0.1, 4.35, 7.5, 8.35)
+PLAN_IN = (0.8, 0.95, 5.75, 4.15)
+KEY_IN = (5.95, 0.95, 7.5, 4.15)
+MAX_STOPS = 40
+MAX_REASONS = 3
+ELEVATION_DEG = 24.0
+AREA_DASHES = (0, (5, 3))
+SHADOW = "#BDBDBD"
+
+START = {"marker": "o", "markerfacecolor": "white", "markersize": 6.5, "linestyle": ""}
+END = {"marker": "s", "markersize": 5.5, "linestyle": ""}
+LOST = {"marker": "X", "markersize": 9.0, "linestyle": "", "markeredgecolor": "white"}
+STOP = {"marker": "D", "markerfacecolor": "none", "markersize": 4.5, "linestyle": ""}
+HALO = [withStroke(linewidth=2.5, foreground="white")]
+
+
+def draw_space(
+    figure: Figure, traces: Sequence[Trace], colours: Sequence[str], scene: Scene
+) -> Axes3D:
+    """The paths in space on equal axes, with their shadows on the floor."""
+    axes = figure.add_axes(box(*SPACE_IN), projection="3d")
+    assert isinstance(axes, Axes3D)
+    _set_box(axes, scene)
+    if scene.area is not None:
+        for start, end in _edges(*scene.area):
+            pair = np.stack([start, end]).T
+            axes.plot(*pair, color=GREY, linewidth=0.7, linestyle=AREA_DASHES)
+    few = len(traces) <= FEW_VEHICLES
+    for trace, colour in zip(traces, colours, strict=True):
+        x, y, z = trace.position_world_m.T
+        if few:
+            floor = np.where(np.isfinite(z), scene.low[2], np.nan)
+            axes.plot(x, y, floor, color=SHADOW, linewidth=1.0)
+        _draw_path(axes, (x, y, z), colour, few=few)
+        if few:
+            _draw_stops(axes, trace, colour)
+    _draw_ends(axes, traces, colours, dimensions=3)
+    return axes
+
+
+def draw_plan(
+    figure: Figure, traces: Sequence[Trace], colours: Sequence[str], scene: Scene
+) -> Axes:
+    """The paths from above, on equal axes, east to the right and north up."""
+    axes = figure.add_axes(box(*PLAN_IN))
+    (west, east), (south, north) = _plan_limits(scene)
+    axes.set_xlim(west, east)
+    axes.set_ylim(south, north)
+    axes.set_aspect("equal")
+    few_ticks(axes, x=6, y=5)
+    axes.set_xlabel("east x (m)", fontsize=NORMAL)
+    axes.set_ylabel("north y (m)", fontsize=NORMAL)
+    if scene.area is not None:
+        (west, south, _), (east, north, _) = scene.area
+        across, up = [west, east, east, west, west], [south, south, north, north, south]
+        axes.plot(across, up, color=GREY, linewidth=0.8, linestyle=AREA_DASHES)
+    few = len(traces) <= FEW_VEHICLES
+    for trace, colour in zip(traces, colours, strict=True):
+        x, y, _ = trace.position_world_m.T
+        _draw_path(axes, (x, y), colour, few=few)
+        if few:
+            _draw_stops(axes, trace, colour, numbered=len(traces) == 1)
+    _draw_ends(axes, traces, colours, dimensions=2)
+    return axes
+
+
+def draw_key(
+    figure: Figure, traces: Sequence[Trace], losses: Mapping[str, Loss], scene: Scene
+) -> Axes:
+    """Beside the plan: which way the wind blows, and what the marks mean."""
+    axes = figure.add_axes(box(*KEY_IN))
+    axes.set_axis_off()
+    axes.set_xlim(0.0, KEY_IN[2] - KEY_IN[0])
+    axes.set_ylim(0.0, KEY_IN[3] - KEY_IN[1])
+    top = 1.0
+    if scene.wind_world_mps is not None:
+        _draw_wind(axes, scene.wind_world_mps)
+        top = 0.68
+    list_beside(axes, _marks(traces, losses, scene), at=(0.0, top), wrap=20)
+    return axes
+
+
+def _plan_limits(scene: Scene) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Limits to the east and north that hold the scene and have the shape of the plan."""
+    left, bottom, right, top = PLAN_IN
+    page = np.array([right - left, top - bottom])
+    middle = (scene.low + scene.high)[:2] / 2
+    half = page * max((scene.high - scene.low)[:2] / page) / 2
+    (west, south), (east, north) = (middle - half).tolist(), (middle + half).tolist()
+    return (west, east), (south, north)
+
+
+def _set_box(axes: Axes3D, scene: Scene) -> None:
+    low, high = scene.low, scene.high
+    size = high - low
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
+    axes.set_zlim(low[2], high[2])
+    axes.set_box_aspect(tuple(size / max(size)), zoom=1.3)
+    # the longer side lies across the picture
+    axes.view_init(elev=ELEVATION_DEG, azim=-62.0 if size[0] >= size[1] else -28.0)
+    labels = ("east x (m)", "north y (m)", "up z (m)")
+    for axis, label, share in zip("xyz", labels, size / max(size), strict=True):
+        own = getattr(axes, f"{axis}axis")
+        own.set_major_locator(MaxNLocator(5 if share > 0.6 else 3, steps=[1, 2, 2.5, 5, 10]))
+        own.set_pane_color((1.0, 1.0, 1.0, 0.0))
+        own.set_tick_params(labelsize=SMALL, pad=0)
+        own.set_label_text(label, fontsize=NORMAL)
+        own.line.set_color(GREY)
+    axes.patch.set_alpha(0.0)
+
+
+def _edges(low: np.ndarray, high: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The twelve edges of a box."""
+    corners = [np.where(ends, high, low) for ends in product([False, True], repeat=3)]
+    for i, start in enumerate(corners):
+        for end in corners[i + 1 :]:
+            if np.count_nonzero(start != end) == 1:
+                yield start, end
+
+
+def _draw_path(
+    axes: Axes, path: tuple[Float64[np.ndarray, " rows"], ...], colour: str, *, few: bool
+) -> None:
+    width, alpha = (1.6, 1.0) if few else (0.7, 0.7)
+    axes.plot(*path, color=colour, linewidth=width, alpha=alpha, zorder=3.0)
+
+
+def _draw_stops(axes: Axes, trace: Trace, colour: str, *, numbered: bool = False) -> None:
+    """Set points as marks if they are few, else as the line along which the set point moves."""
+    places = stops(trace.setpoint_world_m)
+    dimensions = 3 if isinstance(axes, Axes3D) else 2
+    if len(places) > MAX_STOPS:
+        path = trace.setpoint_world_m[:, :dimensions].T
+        axes.plot(*path, color=GREY, linewidth=1.0, linestyle=(0, (4, 2.5)), zorder=2.8)
+        return
+    for at, numbers in places.items():
+        axes.plot(*([x] for x in at[:dimensions]), markeredgecolor=colour, zorder=3.2, **STOP)
+        if numbered and len(places) > 1:
+            text = axes.annotate(
+                ", ".join(map(str, numbers)),
+                xy=at[:2],
+                xytext=(5.0, 5.0),
+                textcoords="offset points",
+                fontsize=SMALL,
+                zorder=5.0,
+            )
+            text.set_path_effects(HALO)
+
+
+def _draw_ends(
+    axes: Axes, traces: Sequence[Trace], colours: Sequence[str], *, dimensions: int
+) -> None:
+    """Where vehicles started (if they are few), ended, and were lost."""
+    few = len(traces) <= FEW_VEHICLES
+    for trace, colour in zip(traces, colours, strict=True):
+        position = trace.position_world_m
+        known = position[np.isfinite(position).all(axis=1), :dimensions]
+        if len(known) and few:
+            axes.plot(*known[0][:, None], markeredgecolor=colour, zorder=4.0, **START)
+        if len(known) and trace.loss is None:
+            end = END if few else END | {"markersize": 2.0}
+            axes.plot(*known[-1][:, None], color=colour, zorder=4.1, **end)
+    for trace in traces:
+        if trace.loss is not None and np.isfinite(trace.loss.position_world_m).all():
+            cross = LOST if few else LOST | {"markersize": 6.0, "markeredgewidth": 0.5}
+            at = trace.loss.position_world_m[:dimensions, None]
+            axes.plot(*at, color=INK, zorder=4.5, **cross)
+
+
+def _draw_wind(axes: Axes, wind_world_mps: Float64[np.ndarray, "2"]) -> None:
+    """An arrow along which the air moves, as in the plan, and where it comes from in words."""
+    speed = float(np.hypot(*wind_world_mps))
+    east, north = 0.3 * wind_world_mps / speed
+    from_deg = np.degrees(np.arctan2(-east, -north)) % 360.0
+    middle_x, middle_y = 0.38, axes.get_ylim()[1] - 0.4
+    axes.add_artist(_circle(axes, middle_x, middle_y))
+    axes.annotate(
+        "",
+        xy=(middle_x + east, middle_y + north),
+        xytext=(middle_x - east, middle_y - north),
+        arrowprops={
+            "arrowstyle": "-|>,head_width=0.28,head_length=0.5",
+            "color": INK,
+            "linewidth": 1.6,
+            "shrinkA": 0.0,
+            "shrinkB": 0.0,
+        },
+    )
+    axes.text(
+        middle_x + 0.48,
+        middle_y,
+        f"wind\n{speed:.2g} m/s\nfrom {from_deg:.0f}°",
+        fontsize=SMALL,
+        va="center",
+        linespacing=1.25,
+    )
+
+
+def _circle(axes: Axes, x: float, y: float) -> Line2D:
+    del axes
+    return Line2D(
+        [x], [y], marker="o", markersize=50.0, markerfacecolor="none", markeredgecolor=PALE
+    )
+
+
+def _marks(
+    traces: Sequence[Trace], losses: Mapping[str, Loss], scene: Scene
+) -> list[Artist]:
+    """One sample of everything that the maps show."""
+    few = len(traces) <= FEW_VEHICLES
+    marks: list[Artist] = []
+    if few:
+        marks.append(Line2D([], [], markeredgecolor=INK, label="start", **START))
+    if any(trace.loss is None for trace in traces):
+        end = END if few else END | {"markersize": 2.5}
+        marks.append(Line2D([], [], color=INK, label="end", **end))
+    marks += _losses(losses)
+    places = [stops(trace.setpoint_world_m) for trace in traces] if few else []
+    if any(0 < len(place) <= MAX_STOPS for place in places):
+        marks.append(Line2D([], [], markeredgecolor=INK, label="set point", **STOP))
+    if any(len(place) > MAX_STOPS for place in places):
+        dashes = (0, (4, 2.5))
+        marks.append(Line2D([], [], color=GREY, linestyle=dashes, label="set point"))
+    if few:
+        floor = "shadow on the ground" if scene.grounded else f"shadow at z = {scene.low[2]:.4g} m"
+        marks.append(Line2D([], [], color=SHADOW, label=floor))
+    if scene.area is not None:
+        marks.append(
+            Line2D([], [], color=GREY, linewidth=0.8, linestyle=AREA_DASHES, label="flight area")
+        )
+    return marks
+
+
+def _losses(losses: Mapping[str, Loss]) -> list[Artist]:
+    """A cross for each reason for which vehicles were lost, the commonest first."""
+    counted = Counter(loss.reason for loss in losses.values()).most_common()
+    labels = [f"{n} {reason}" if len(losses) > 1 else reason for reason, n in counted]
+    if len(labels) > MAX_REASONS:
+        others = sum(n for _, n in counted[MAX_REASONS:])
+        labels = [*labels[:MAX_REASONS], f"{others} lost for other reasons"]
+    return [Line2D([], [], color=INK, label=label, **LOST) for label in labels]

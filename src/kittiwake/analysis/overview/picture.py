@@ -1,0 +1,201 @@
+"""One page about a run: title, maps to the left, time series to the right, metrics below."""
+
+from collections.abc import Mapping, Sequence
+from math import degrees, isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import style
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.overview import look
+from kittiwake.analysis.overview.events import draw_events
+from kittiwake.analysis.overview.maps import draw_key, draw_plan, draw_space
+from kittiwake.analysis.overview.scene import look_around
+from kittiwake.analysis.overview.series import (
+    FEW_VEHICLES,
+    RIGHT,
+    TOP,
+    draw_panels,
+    fleet_panels,
+    vehicle_panels,
+)
+from kittiwake.analysis.overview.trace import Loss, Trace, find_losses, select_traces
+
+LEFT_IN, TITLE_IN, SUBTITLE_IN, FOOTER_IN = 0.45, 8.55, 8.26, 0.22
+MAX_TITLE, MAX_SUBTITLE, MAX_NAME, MAX_METRICS = 90, 165, 18, 4
+
+
+def draw_overview(log: Log) -> Figure:
+    """The picture of a run, ready to be saved.
+
+    Of many vehicles at most 100 are drawn, of many rows at most 2,000; the line below the title
+    says what was left out.
+    """
+    with style.context(["default", look.SETTINGS]):
+        figure = Figure(figsize=look.PAGE_IN, dpi=look.DPI, facecolor="white")
+        FigureCanvasAgg(figure)
+        _draw(figure, log)
+        # ticks are made when they are first needed, from the settings of that moment
+        figure.draw_without_rendering()
+    return figure
+
+
+def save_overview(log: Log, path: Path) -> None:
+    """Write the picture of a run as a PNG file."""
+    with style.context(["default", look.SETTINGS]):
+        draw_overview(log).savefig(path, dpi=look.DPI, format="png")
+
+
+def _draw(figure: Figure, log: Log) -> None:
+    losses = find_losses(log)
+    traces = select_traces(log, losses)
+    shades = look.fleet_colours(len(log.names))
+    colours = [shades[trace.place] for trace in traces]
+    scene = look_around(traces, log.scenario)
+    draw_space(figure, traces, colours, scene)
+    draw_plan(figure, traces, colours, scene)
+    draw_key(figure, traces, losses, scene)
+    many = len(log.names) != 1
+    panels = fleet_panels(traces, colours) if many else vehicle_panels(traces[0])
+    drawn = draw_panels(figure, panels, _span_s(traces))
+    happened, named = draw_events(drawn, log.events, many=many)
+    if many:
+        _name_vehicles(figure, log.names, shades)
+    notes = _thinning(traces, len(log.names))
+    if named < happened:
+        notes.append(f"{named} of {happened:,} events named")
+    _draw_title(figure, log, losses, notes)
+    _draw_footer(figure, log.summary or {})
+
+
+def _span_s(traces: Sequence[Trace]) -> tuple[float, float]:
+    """The time axis: from the first to the last row, but never without extent."""
+    times = np.concatenate([np.empty(0), *(trace.time_s for trace in traces)])
+    times = times[np.isfinite(times)]
+    if not times.size:
+        return 0.0, 1.0
+    low, high = float(times.min()), float(times.max())
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _name_vehicles(figure: Figure, names: Sequence[str], shades: Sequence[str]) -> None:
+    """Beside the time series: a few vehicles' names, or a scale of many."""
+    if len(names) <= FEW_VEHICLES:
+        figure_key = figure.add_axes(look.box(RIGHT + 0.1, TOP - 3.0, look.PAGE_IN[0] - 0.1, TOP))
+        figure_key.set_axis_off()
+        handles = [
+            Line2D([], [], color=shade, linewidth=2.2, label=look.shortened(name, MAX_NAME))
+            for name, shade in zip(names, shades, strict=True)
+        ]
+        look.list_beside(figure_key, handles, at=(0.0, 1.0))
+        return
+    bar_axes = figure.add_axes(look.box(RIGHT + 0.35, TOP - 3.0, RIGHT + 0.5, TOP))
+    scale = ScalarMappable(Normalize(1, len(names)), look.fleet_map())
+    bar = figure.colorbar(scale, cax=bar_axes)
+    bar.set_ticks(np.unique(np.linspace(1, len(names), 5).round()).tolist())
+    bar.ax.set_ylabel("vehicle, in the scenario's order", fontsize=look.NORMAL)
+    bar.ax.invert_yaxis()
+    bar.outline.set_visible(False)
+
+
+def _thinning(traces: Sequence[Trace], vehicles: int) -> list[str]:
+    """What of the log is not drawn."""
+    notes = []
+    if len(traces) < vehicles:
+        notes.append(f"{len(traces)} of {vehicles:,} vehicles drawn")
+    step = max((trace.step for trace in traces), default=1)
+    if step > 1:
+        notes.append(f"one row in {step:,} drawn")
+    return notes
+
+
+def _draw_title(
+    figure: Figure, log: Log, losses: Mapping[str, Loss], notes: Sequence[str]
+) -> None:
+    summary = log.summary or {}
+    name = summary.get("scenario") or log.scenario.get("name") or "flight"
+    status = str(summary.get("status") or "")
+    reason = summary.get("reason")
+    title = look.shortened(str(name), MAX_TITLE)
+    figure.text(
+        *look.place(LEFT_IN, TITLE_IN), title,
+        fontsize=look.LARGE, fontweight="bold", parse_math=False,
+    )
+    outcome = f"{status}: {reason}" if reason else status
+    parts = [_crew(log), *_circumstances(log), outcome]
+    if len(log.names) > 1 and losses:
+        parts.append(f"{len(losses):,} lost")
+    if not log.complete:
+        parts.append("recording cut off")
+    line = "  ·  ".join(part for part in [*parts, *notes] if part)
+    figure.text(
+        *look.place(LEFT_IN, SUBTITLE_IN), look.shortened(line, MAX_SUBTITLE),
+        fontsize=look.NORMAL + 1.5,
+        color=look.GREY if status in ("", "completed") else look.ALARM,
+        parse_math=False,
+    )
+
+
+def _crew(log: Log) -> str:
+    return log.names[0] if len(log.names) == 1 else f"{len(log.names):,} vehicles"
+
+
+def _circumstances(log: Log) -> list[str]:
+    """Duration and seed, as far as they are known."""
+    summary = log.summary or {}
+    duration_s = _known(summary.get("duration_s"))
+    if duration_s is None:
+        ends = [float(table.values[-1, 0]) for table in log.tables.values() if len(table.values)]
+        duration_s = max((end for end in ends if isfinite(end)), default=0.0)
+    seed = summary.get("seed", log.scenario.get("seed"))
+    return [f"{duration_s:.4g} s"] + ([] if seed is None else [f"seed {seed}"])
+
+
+def _draw_footer(figure: Figure, summary: Mapping[str, Any]) -> None:
+    vehicles = summary.get("vehicles") or {}
+    parts = [
+        _metric("tracking RMS", "m", vehicles, "tracking_rms_m"),
+        _metric("distance flown", "m", vehicles, "distance_m"),
+        _metric("largest tilt", "°", vehicles, "max_tilt_rad", degrees(1.0)),
+    ]
+    separation_m = _known(summary.get("min_separation_m"))
+    if separation_m is not None:
+        parts.append(f"least separation {separation_m:.3g} m")
+    metrics = list((summary.get("metrics") or {}).items())[:MAX_METRICS]
+    parts += [f"{name} {value:.4g}" for name, value in metrics if _known(value) is not None]
+    line = "   ·   ".join(part for part in parts if part)
+    figure.text(
+        *look.place(LEFT_IN, FOOTER_IN), look.shortened(line, MAX_SUBTITLE + 20),
+        fontsize=look.NORMAL + 0.5, color=look.INK, parse_math=False,
+    )
+
+
+def _metric(
+    label: str, unit: str, vehicles: Mapping[str, Any], key: str, factor: float = 1.0
+) -> str:
+    """One vehicle's value, or the median of all and whose is the largest."""
+    known = {name: _known(own.get(key)) for name, own in vehicles.items()}
+    values = {name: factor * value for name, value in known.items() if value is not None}
+    gap = "" if unit == "°" else " "
+    if not values:
+        return ""
+    worst = max(values, key=lambda name: values[name])
+    if len(vehicles) == 1:
+        return f"{label} {values[worst]:.3g}{gap}{unit}"
+    median = float(np.median(list(values.values())))
+    return (
+        f"{label} median {median:.3g}{gap}{unit}, largest {values[worst]:.3g}{gap}{unit}"
+        f" ({look.shortened(worst, MAX_NAME)})"
+    )
+
+
+def _known(value: object) -> float | None:
+    number = isinstance(value, int | float) and isfinite(value)
+    return float(value) if number else None

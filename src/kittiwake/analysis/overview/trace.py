@@ -1,0 +1,192 @@
+"""What of a log is drawn: so many vehicles and rows as an eye can tell apart, and finite ones."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+from jaxtyping import Bool, Float64
+
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.table import (
+    POSITION_WORLD_M,
+    Q_WORLD_FROM_BODY,
+    STATE_COLUMNS,
+    STATUS,
+    VELOCITY_WORLD_MPS,
+    Event,
+    Table,
+)
+
+MAX_VEHICLES = 100
+MAX_ROWS = 2000
+# Beyond this a number is on its way to infinity; squares and pixels of it would overflow.
+MEANINGLESS = 1e8
+# A diverging vehicle is drawn up to this many times its usual distance from the start, and speed;
+# else its last instants would shrink all the rest to a point.
+DIVERGED_FACTOR = 10.0
+DIVERGED_LEAST = 10.0
+
+SETPOINT_POSITION_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
+LOSSES = ("lost", "diverged")
+
+Rows = Float64[np.ndarray, "rows part"]
+Series = Float64[np.ndarray, " rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """When, where and why a vehicle was lost; the place is NaN if it was never at a finite one."""
+
+    time_s: float
+    reason: str
+    position_world_m: Float64[np.ndarray, "3"]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One vehicle as it is drawn.
+
+    Attributes:
+        name: the vehicle's.
+        place: its place among all vehicles of the log, from 0.
+        step: of each so many logged rows one is drawn.
+        table: the rows drawn; NaN where nothing meaningful was logged.
+        loss: how the vehicle was lost, if it was.
+    """
+
+    name: str
+    place: int
+    step: int
+    table: Table
+    loss: Loss | None
+
+    @property
+    def time_s(self) -> Series:
+        """The rows' times."""
+        return self.table.part(("time_s",))[:, 0]
+
+    @property
+    def position_world_m(self) -> Rows:
+        """Where the vehicle was."""
+        return self.table.part(POSITION_WORLD_M)
+
+    @property
+    def setpoint_world_m(self) -> Rows:
+        """Where it was to be; NaN if no place was asked of it."""
+        return self.table.part(SETPOINT_POSITION_WORLD_M)
+
+    @property
+    def speed_mps(self) -> Series:
+        """How fast it was."""
+        return np.linalg.norm(self.table.part(VELOCITY_WORLD_MPS), axis=1)
+
+    @property
+    def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
+        """Its attitude in ZYX angles, yaw between -180 and 180."""
+        w, x, y, z = self.table.part(Q_WORLD_FROM_BODY).T
+        roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+        pitch = np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0))
+        yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+        return np.degrees(np.stack([roll, pitch, yaw], axis=1))
+
+    def has(self, columns: Iterable[str]) -> bool:
+        """Whether all these columns hold a number somewhere."""
+        return bool(np.isfinite(self.table.part(columns)).any(axis=0).all())
+
+
+def find_losses(log: Log) -> dict[str, Loss]:
+    """How vehicles were lost, by name: as an event says it, or the status, or what is not finite."""
+    told: dict[str, Event] = {}
+    for event in log.events:
+        if event.event.startswith(LOSSES):
+            told.setdefault(event.vehicle, event)
+    found = {name: _loss(log.tables[name], told.get(name)) for name in log.names}
+    return {name: loss for name, loss in found.items() if loss is not None}
+
+
+def select_traces(log: Log, losses: Mapping[str, Loss]) -> list[Trace]:
+    """The vehicles to draw, in the log's order: half of the places are for lost ones first."""
+    names = log.names
+    lost = [place for place, name in enumerate(names) if name in losses]
+    chosen = set(range(len(names)))
+    if len(names) > MAX_VEHICLES:
+        chosen = {lost[i] for i in _spread(len(lost), MAX_VEHICLES // 2)}
+        others = [place for place in range(len(names)) if place not in chosen]
+        chosen |= {others[i] for i in _spread(len(others), MAX_VEHICLES - len(chosen))}
+    return [
+        _trace(names[place], place, log.tables[names[place]], losses.get(names[place]))
+        for place in sorted(chosen)
+    ]
+
+
+def _spread(count: int, wanted: int) -> list[int]:
+    """At most ``wanted`` of the numbers below ``count``, from the first to the last."""
+    return np.linspace(0, count - 1, min(count, wanted)).round().astype(int).tolist()
+
+
+def _trace(name: str, place: int, table: Table, loss: Loss | None) -> Trace:
+    rows = len(table.values)
+    step = max(1, ceil(rows / MAX_ROWS))
+    drawn = np.arange(0, rows, step)
+    if rows:
+        drawn = np.union1d(drawn, rows - 1)
+    values = np.where(np.abs(table.values[drawn]) < MEANINGLESS, table.values[drawn], np.nan)
+    thinned = Table(table.columns, values, table.quantities)
+    if loss is not None and loss.reason.startswith("diverged"):
+        kept = [index for index, column in enumerate(table.columns) if column != "time_s"]
+        values[np.ix_(_far(thinned), kept)] = np.nan
+        last_m = _last_position(thinned, np.ones(len(values), bool))
+        loss = replace(loss, position_world_m=last_m)
+    return Trace(name, place, step, thinned, loss)
+
+
+def _far(table: Table) -> Bool[np.ndarray, " rows"]:
+    """In which rows a vehicle is on its way out of all reason."""
+    position_m = table.part(POSITION_WORLD_M)
+    known = position_m[np.isfinite(position_m).all(axis=1)]
+    if not len(known):
+        return np.zeros(len(position_m), bool)
+    distance_m = np.linalg.norm(position_m - known[0], axis=1)
+    speed_mps = np.linalg.norm(table.part(VELOCITY_WORLD_MPS), axis=1)
+    return _excessive(distance_m) | _excessive(speed_mps)
+
+
+def _excessive(values: Series) -> Bool[np.ndarray, " rows"]:
+    known = values[np.isfinite(values)]
+    usual = float(np.median(known)) if known.size else 0.0
+    return values > max(DIVERGED_FACTOR * usual, DIVERGED_LEAST)
+
+
+def _loss(table: Table, told: Event | None) -> Loss | None:
+    time_s = table.part(("time_s",))[:, 0]
+    if told is not None:
+        return Loss(told.time_s, told.event, _last_position(table, time_s <= told.time_s))
+    row, reason = _verdict(table)
+    if row is None:
+        return None
+    return Loss(float(time_s[row]), reason, _last_position(table, time_s <= time_s[row]))
+
+
+def _verdict(table: Table) -> tuple[int | None, str]:
+    """The row from which on a vehicle was lost, and why."""
+    status = np.nan_to_num(table.part((STATUS,))[:, 0])
+    present = [column for column in STATE_COLUMNS if column in table.columns]
+    finite = np.isfinite(table.part(present)).all(axis=1)
+    if status.any():
+        row = int(np.flatnonzero(status)[0])
+        judged = int(status[row]) - 1
+        known = 0 <= judged < len(table.quantities)
+        quantity = table.quantities[judged] if known else "a quantity"
+        if quantity.startswith("non-finite"):
+            return row, f"diverged: {quantity}"
+        return row, f"lost: {quantity} outside its limits"
+    if len(finite) and not finite[-1]:
+        return int(np.flatnonzero(finite)[-1]) + 1 if finite.any() else 0, "diverged: not finite"
+    return None, ""
+
+
+def _last_position(table: Table, until: Bool[np.ndarray, " rows"]) -> Float64[np.ndarray, "3"]:
+    position_m = table.part(POSITION_WORLD_M)[until]
+    known = position_m[(np.abs(position_m) < MEANINGLESS).all(axis=1)]
+    return known[-1] if len(known) else np.full(3, np.nan)
