@@ -114,7 +114,6 @@ def assert_flown_alike(log, reference, tolerance):
     assert log.summary["status"] == "completed"
     np.testing.assert_allclose(log.column("pelican", "time_s"), reference["t"], rtol=0, atol=1e-12)
     errors = largest_errors(states_of(log), reference)
-    print(f"largest errors: {errors}")
     assert max(errors.values()) < tolerance, errors
 
 

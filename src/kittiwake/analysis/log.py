@@ -17,6 +17,7 @@ from kittiwake.core.extras import optional
 if TYPE_CHECKING:  # either takes half a second and more to import, and most runs need neither
     import pandas
     import xarray
+    from matplotlib.figure import Figure
 
 LOG_FILE = "log.mcap"
 SCENARIO_FILE = "scenario.yaml"
@@ -101,6 +102,12 @@ class Log:
         from kittiwake.analysis.dataset import to_dataset
 
         return to_dataset(self.tables)
+
+    def plot(self) -> "Figure":
+        """The overview picture as a Matplotlib figure."""
+        from kittiwake.analysis.overview import draw_overview
+
+        return draw_overview(self)
 
     def _table(self, name: str) -> Table:
         if name not in self.tables:

@@ -52,10 +52,12 @@ def run(
     items = [*(overrides or []), *_as_overrides(duration, seed)]
     loaded = load_scenario(scenario, items)
     folder = out or Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    loaded.check_log_size()
     prepare_folder(folder)
     with _progress(shown=not (as_json or quiet)) as progress:
-        flight = Simulation(loaded).flight()
-        log = fly_into(Simulation(loaded), flight, folder, progress(flight))
+        simulation = Simulation(loaded)
+        flight = simulation.flight()
+        log = fly_into(simulation, flight, folder, progress(flight))
         save_overview(log, folder / PICTURE_FILE)
     summary = log.summary or {}
     if as_json:
@@ -91,18 +93,18 @@ def _progress(*, shown: bool) -> "Generator[Callable[[Flight], Callable[[float],
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:.1f} of {task.total:.1f} s"),
-        TimeElapsedColumn(),
-    )
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
         task = bar.add_task("compiling", total=None)
 
         def follow(flight: "Flight") -> "Callable[[float], None]":
-            bar.update(task, description="flying", total=flight.duration_s)
-            return lambda time_s: bar.update(task, completed=time_s)
+            total = flight.duration_s
+
+            def show(time_s: float) -> None:
+                words = f"flying {time_s:.1f} of {total:g} s"
+                bar.update(task, completed=time_s, total=total, description=words)
+
+            return show
 
         yield follow
 

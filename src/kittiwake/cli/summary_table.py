@@ -1,7 +1,9 @@
 """A run's summary as a table for people."""
 
+from math import degrees
 from typing import Any
 
+from rich import box
 from rich.table import Table
 
 MAX_ROWS = 20
@@ -11,21 +13,33 @@ MAX_EVENTS = 10
 def vehicle_table(summary: dict[str, Any]) -> Table:
     """A row for each vehicle, the first twenty of them."""
     vehicles = summary["vehicles"]
-    table = Table(title=summary["scenario"], title_justify="left", title_style="bold")
-    for heading in ("vehicle", "model", "final position (m)"):
-        table.add_column(heading)
-    for heading in ("speed (m/s)", "distance (m)", "max tilt (rad)", "tracking RMS (m)", "valid"):
-        table.add_column(heading, justify="right")
+    table = Table(
+        title=summary["scenario"],
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        collapse_padding=True,
+        pad_edge=False,
+    )
+    table.add_column("vehicle", no_wrap=True)
+    for heading in (
+        "x, y, z at end\nm",
+        "speed\nm/s",
+        "path\nm",
+        "tilt\ndeg",
+        "RMS\nm",
+        "valid",
+    ):
+        table.add_column(heading, justify="right", no_wrap=True)
     for name, vehicle in list(vehicles.items())[:MAX_ROWS]:
-        position = vehicle["final_position_m"] or []
+        tilt = vehicle["max_tilt_rad"]
         table.add_row(
             name,
-            vehicle["model"],
-            ", ".join(f"{x:.2f}" for x in position) or "-",
-            *(
-                _number(vehicle[key])
-                for key in ("final_speed_mps", "distance_m", "max_tilt_rad", "tracking_rms_m")
-            ),
+            ", ".join(f"{x:.2f}" for x in vehicle["final_position_m"] or []) or "-",
+            _number(vehicle["final_speed_mps"]),
+            _number(vehicle["distance_m"]),
+            _number(None if tilt is None else degrees(tilt)),
+            _number(vehicle["tracking_rms_m"]),
             "yes" if vehicle["valid"] else "no",
         )
     if len(vehicles) > MAX_ROWS:
@@ -37,10 +51,11 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     """How it ended, how fast it was, and what happened."""
     ended = summary["status"] + (f": {summary['reason']}" if summary["reason"] else "")
     separation = summary["min_separation_m"]
+    factor = summary["realtime_factor"]
+    pace = f", {factor:,.0f} times real time" if factor else ""
     lines = [
-        f"{ended}. {summary['duration_s']:g} s simulated in {summary['wall_s']:.2f} s "
-        f"({_number(summary['realtime_factor'])} times real time), "
-        f"after {summary['compile_s']:.1f} s of compiling. Seed {summary['seed']}."
+        f"{ended}. {summary['duration_s']:g} s in {summary['wall_s']:.2f} s{pace}; "
+        f"compiling took {summary['compile_s']:.1f} s. Seed {summary['seed']}."
     ]
     if separation is not None:
         lines.append(f"Smallest distance between two vehicles: {separation:.2f} m.")

@@ -26,7 +26,14 @@ class RegistryError(KittiwakeError):
 
 
 class LadderError(KittiwakeError):
-    """Controllers that do not lead from the guidance's signal to the vehicle's native command."""
+    """Controllers that do not lead from a signal to the vehicle's native command.
+
+    ``rung`` is the name of the signal from which no controller at hand leads on.
+    """
+
+    def __init__(self, message: str, rung: str) -> None:
+        super().__init__(message)
+        self.rung = rung
 
 
 class CommandError(KittiwakeError):

@@ -26,7 +26,7 @@ def ladder_path(
                 f"nothing leads from {rung.__name__} to {native.__name__}, the vehicle's native "
                 f"command. The controllers at hand: {_described(controllers)}."
             )
-            raise LadderError(message)
+            raise LadderError(message, rung.__name__)
         path.append(step)
         rung = controllers[step].produces
     return tuple(path)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.component import AbstractComponent, AbstractController, AbstractDynamics
-from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.errors import KittiwakeError, LadderError, ScenarioError
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.registry import Registry
@@ -27,9 +27,8 @@ from kittiwake.guidance.playback import Playback
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.problem_list import ProblemList
-from kittiwake.scenario.problems import KeyPath, render_problems
+from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, render_problems, shortened
 from kittiwake.scenario.schema import (
-    Entry,
     Origin,
     Repetition,
     ScenarioSchema,
@@ -49,7 +48,10 @@ MAX_STEPS = 2**31 - 1
 # what a vehicle takes while it is stepped, logged and compiled: measured on the Pelican, rounded up
 BYTES_PER_VEHICLE = 20_000
 BYTES_PER_PAIR = 40
+# sixty columns in double precision, twice while a log is read
+BYTES_PER_ROW = 1_000
 MEMORY_SHARE = 0.5
+MAX_FILE_CHARACTERS = 1000
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,24 @@ class Scenario:
     models: dict[str, str]
     tables: dict[KeyPath, Path]
 
+    def check_log_size(self, duration_s: float | None = None) -> None:
+        """Refuses a flight whose log would not fit into memory.
+
+        Raises:
+            ScenarioError: with the rate at which it would fit.
+        """
+        flown_s = self.duration_s if duration_s is None else duration_s
+        rows = flown_s * self.rate_hz / self.log_every + 1
+        needed = rows * len(self.vehicles) * BYTES_PER_ROW
+        if needed > _memory():
+            slower = self.rate_hz / self.log_every * _memory() / needed
+            message = (
+                f"the log of {len(self.vehicles)} vehicles over {flown_s:g} s needs about "
+                f"{needed / 1e9:.0f} GB of memory, more than the {_memory() / 1e9:.0f} GB that it "
+                f"may take here; set time.log_rate_hz below {slower:.2g}, or fly a shorter time"
+            )
+            raise ScenarioError(message)
+
     def fleet(self, *, single_precision: bool = False) -> Fleet:
         """The fleet in the given precision."""
         return Fleet.of(self.world, self.vehicles, self.rate_hz, single_precision=single_precision)
@@ -103,9 +123,8 @@ class _Builder:
         schema = self._schema()
         time = self._settings(TimeSettings, schema.time, ("time",)) or TimeSettings()
         self.rate_hz = float(time.rate_hz)
-        world, origin, turbulence = self._world(schema)
         self._refuse_absurd_size(schema)
-        self.problems.refuse()
+        world, origin, turbulence = self._world(schema)
         vehicles: dict[str, Vehicle] = {}
         models: dict[str, str] = {}
         for name, entry in schema.vehicles.items():
@@ -162,6 +181,7 @@ class _Builder:
         )
         settings = self._settings(WorldSettings, data, ("world",)) or WorldSettings()
         distance = settings.collision_distance_m
+        self.problems.refuse()
         world = World(
             gravity_mps2=settings.gravity_mps2,
             ground_z_m=settings.ground_z_m,
@@ -225,7 +245,8 @@ class _Builder:
 
     def _ladder(
         self, entry: VehicleSchema, model: VehicleModel, path: KeyPath
-    ) -> tuple[Scheduled[AbstractController], ...]:
+    ) -> tuple[Any, ...]:
+        """The scenario's controllers, None for each that was refused."""
         given = entry.controller if entry.controller is not None else model.default_controller
         key = (*path, "controller")
         if isinstance(given, list):
@@ -240,12 +261,17 @@ class _Builder:
         path: KeyPath,
     ) -> None:
         with self.problems.noting((*path, "controller")):
-            ladder_path([rung.component for rung in rungs], guidance.signal_type(), dynamics.native)
+            controllers = [rung.component for rung in rungs]
+            try:
+                ladder_path(controllers, guidance.signal_type(), dynamics.native)
+            except LadderError as error:
+                message = f"{error} {_leading_from(error.rung)}"
+                raise ScenarioError(message) from None
         if isinstance(guidance, Playback) and guidance.signal_type() is dynamics.native:
             with self.problems.noting((*path, "guidance", "file")):
                 _check_recorded_bounds(guidance.file, dynamics.command_bounds)
 
-    def _scheduled(self, registry: Registry, entry: Entry, path: KeyPath) -> Any:
+    def _scheduled(self, registry: Registry, entry: Plain, path: KeyPath) -> Any:
         """A component with its rate, or None after noting what is wrong."""
         rate_hz = entry.get("rate_hz") if isinstance(entry, dict) else None
         if isinstance(entry, dict):
@@ -261,15 +287,15 @@ class _Builder:
         if rate_hz is None:
             return steps_between(self.rate_hz, component.default_rate_hz)
         if isinstance(rate_hz, bool) or not isinstance(rate_hz, int | float) or not rate_hz > 0:
-            message = f"{rate_hz!r} is not allowed; must be a number above 0"
+            message = f"{shortened(rate_hz)} is not allowed; must be a number above 0"
             raise ScenarioError(message)
         return steps_between(self.rate_hz, float(rate_hz))
 
-    def _component(self, registry: Registry, entry: Entry, path: KeyPath) -> Any:
+    def _component(self, registry: Registry, entry: Plain, path: KeyPath) -> Any:
         parameters = dict(entry) if isinstance(entry, dict) else {"type": entry}
         kind = parameters.pop("type", None)
         with self.problems.noting((*path, "type")):
-            if not isinstance(kind, str):
+            if not isinstance(kind, str) or len(kind) > MAX_CHARACTERS:
                 message = f"write the kind of {registry.noun}: one of {', '.join(registry.names())}"
                 raise ScenarioError(message)
             cls = registry.find(kind)
@@ -297,6 +323,9 @@ class _Builder:
 
     def _file(self, name: str, path: KeyPath) -> Path:
         """A file that the scenario may read: in its folder, or wherever the command line says."""
+        if len(name) > MAX_FILE_CHARACTERS:
+            message = f"a file's name of {len(name)} characters; at most {MAX_FILE_CHARACTERS}"
+            raise ScenarioError(message)
         if self.document.from_override(path):
             return Path(name)
         file = (self.folder / name).resolve()
@@ -330,13 +359,24 @@ class _Builder:
         count = sum(entry.count or 1 for entry in schema.vehicles.values())
         pairs = count * count if "collision_distance_m" in schema.world else 0
         needed = count * BYTES_PER_VEHICLE + pairs * BYTES_PER_PAIR
-        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * MEMORY_SHARE
-        if needed > available:
+        if needed > _memory():
             message = (
                 f"{count} vehicles need about {needed / 1e9:.1f} GB of memory, more than the "
-                f"{available / 1e9:.1f} GB that a run may take here"
+                f"{_memory() / 1e9:.1f} GB that a run may take here"
             )
             self.problems.lines.append(self.problems.sentence(("vehicles",), message))
+
+
+def _memory() -> float:
+    """What a run may take of this machine's memory, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * MEMORY_SHARE
+
+
+def _leading_from(rung: str) -> str:
+    fitting = [
+        name for name in CONTROLLERS.names() if CONTROLLERS.find(name).consumes.__name__ == rung
+    ]
+    return f"Controllers from {rung}: {', '.join(fitting) or 'none is registered'}."
 
 
 def _shifted(start: Start, spacing: Vec3, times: int) -> Start:

@@ -190,7 +190,7 @@ def _user_spellings(name: str, hint: Annotation) -> dict[str, float]:
     return {
         name.removesuffix(stored) + user: factor
         for user, (stored, factor) in USER_UNITS.items()
-        if name.endswith(stored)
+        if name.endswith(stored) and not name.removesuffix(stored).endswith("_per")
     }
 
 

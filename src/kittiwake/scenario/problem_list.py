@@ -25,7 +25,8 @@ class ProblemList:
 
     def sentence(self, path: KeyPath, said: str) -> str:
         """A sentence with its place in the file before it."""
-        return f"{self.where(path)}: {dotted(path)}: {said}"
+        shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in said)
+        return f"{self.where(path)}: {dotted(path)}: {shown}"
 
     def refuse(self) -> None:
         """Raises what was noted, if anything was.

@@ -61,7 +61,7 @@ class VehicleSchema(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
 
-    model: str
+    model: Annotated[str, Field(max_length=100)]
     count: Annotated[int, Field(ge=1, le=MAX_VEHICLES)] | None = None
     spacing_m: list[Any] | None = None
     start: dict[str, Any] = {}

@@ -13,10 +13,11 @@ from kittiwake.analysis.overview.trace import LOSSES
 from kittiwake.analysis.table import Event
 
 MAX_LINES = 60
-LABEL_ROWS = 3
-FIRST_ROW_PT, ROW_PT = 4.0, 10.5
-MARGIN_IN = 0.08
-MAX_CHARACTERS = 46
+LABEL_ROWS = 4
+FIRST_ROW_PT, ROW_PT = 3.0, 10.5
+MARGIN_IN = 0.1
+MAX_CHARACTERS = 34
+WIDTH, BEYOND_IN = RIGHT - LEFT, 1.5
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,10 @@ def draw_events(panels: Sequence[Axes], events: Sequence[Event], *, many: bool) 
             axes.axvline(
                 moment.time_s,
                 color=INK if moment.grave else GREY,
-                linewidth=1.0 if moment.grave else 0.6,
+                linewidth=0.8 if moment.grave else 0.6,
                 linestyle="-" if moment.grave else (0, (1, 2)),
                 zorder=1.5,
+                clip_on=False,  # at an end of the flight, half of it would be
             )
     return len(found), _draw_labels(panels[0], ranked[:MAX_LINES])
 
@@ -66,39 +68,68 @@ def _label(what: str, who: Sequence[str], *, many: bool) -> str:
     if not many:
         return shortened(what, MAX_CHARACTERS)
     subject = who[0] if len(who) == 1 else f"{len(who)} vehicles"
+    if what.startswith(LOSSES):  # the key beside the plan has the reason
+        what = what.partition(":")[0]
     return shortened(f"{subject} {what}", MAX_CHARACTERS)
 
 
+def _fitting(label: str, length: int) -> str:
+    """A label in so many characters: without its reason if need be, which the key has too."""
+    short = label if len(label) <= length else label.partition(":")[0]
+    return shortened(short, length)
+
+
 def _draw_labels(axes: Axes, ranked: Sequence[Moment]) -> int:
-    """Labels in the lowest row that still has room; one that finds none is left out."""
+    """Labels of as many moments as fit, in the order of their rank, each at a line of its own."""
     low, high = axes.get_xlim()
-    width = RIGHT - LEFT
-    taken: list[list[tuple[float, float]]] = [[] for _ in range(LABEL_ROWS)]
-    drawn = 0
+    labels: list[str] = []
+    chosen: list[Moment] = []
+    flags: list[tuple[float, float]] = []
+    rows: list[int] = []
     for moment in ranked:
-        own = width_in(moment.label)
-        middle = (moment.time_s - low) / (high - low) * width
-        start = float(np.clip(middle - own / 2, 0.0, max(width - own, 0.0)))
-        row = next((i for i, row in enumerate(taken) if _free(row, start, start + own)), None)
-        if row is None:
-            continue
-        taken[row].append((start, start + own))
+        mast = (moment.time_s - low) / (high - low) * WIDTH
+        label = _fitting(moment.label, int((WIDTH + BEYOND_IN - mast) / width_in(" ")))
+        tried = flag_rows([*flags, (mast, width_in(label))])
+        if max(tried) < LABEL_ROWS:
+            rows, flags = tried, [*flags, (mast, width_in(label))]
+            labels, chosen = [*labels, label], [*chosen, moment]
+    for moment, label, row in zip(chosen, labels, rows, strict=True):
         axes.annotate(
-            moment.label,
-            xy=((start + own / 2) / width, 1.0),
-            xycoords="axes fraction",
-            xytext=(0.0, FIRST_ROW_PT + row * ROW_PT),
+            label,
+            xy=(moment.time_s, 1.0),
+            xycoords=axes.get_xaxis_transform(),
+            xytext=(2.5, FIRST_ROW_PT + row * ROW_PT),
             textcoords="offset points",
-            ha="center",
+            ha="left",
             va="bottom",
             fontsize=SMALL,
             fontweight="bold" if moment.grave else "normal",
             color=INK if moment.grave else GREY,
             parse_math=False,
         )
-        drawn += 1
-    return drawn
+        axes.annotate(
+            "",
+            xy=(moment.time_s, 1.0),
+            xycoords=axes.get_xaxis_transform(),
+            xytext=(0.0, FIRST_ROW_PT + (row + 0.8) * ROW_PT),
+            textcoords="offset points",
+            arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": 0},
+        )
+    return len(chosen)
 
 
-def _free(row: Sequence[tuple[float, float]], start: float, end: float) -> bool:
-    return all(end + MARGIN_IN < left or right + MARGIN_IN < start for left, right in row)
+def flag_rows(flags: Sequence[tuple[float, float]]) -> list[int]:
+    """Rows, from 0 upwards, for labels to the right of their masts, so that no mast crosses one.
+
+    Args:
+        flags: where each mast stands, and how wide its label is.
+    """
+    rows: dict[int, int] = {}
+    for own in sorted(range(len(flags)), key=lambda i: -flags[i][0]):
+        start, width = flags[own]
+        # what begins below this label must be lower, for its mast would cross
+        reached = [
+            row for other, row in rows.items() if flags[other][0] < start + width + MARGIN_IN
+        ]
+        rows[own] = max(reached, default=-1) + 1
+    return [rows[own] for own in range(len(flags))]

@@ -46,6 +46,11 @@ class Input:
         return float(np.nanmax(np.abs(self.values)))
 
     @property
+    def first(self) -> float:
+        """Its first known value."""
+        return float(self.values[np.isfinite(self.values)][0])
+
+    @property
     def constant(self) -> bool:
         """Whether it never changes."""
         return float(np.nanmax(self.values) - np.nanmin(self.values)) <= 1e-9 * self.largest
@@ -66,20 +71,23 @@ def input_panels(trace: Trace) -> list[InputPanel]:
     With more units than that, inputs that never change are only noted, and what is still too many
     shares the last panel, each divided by its largest magnitude.
     """
-    groups = _by_unit([shown(trace, column) for column in trace.table.columns if _drawn(trace, column)])
+    groups = _by_unit(
+        [shown(trace, column) for column in trace.table.columns if _drawn(trace, column)]
+    )
     notes: tuple[str, ...] = ()
     if len(groups) > MAX_PANELS:
         varying = [group for group in groups if not all(item.constant for item in group)]
         still = [item for group in groups if group not in varying for item in group]
-        notes = tuple(f"{item.label} {item.largest:.4g} {item.unit}".strip() for item in still)
-        groups = varying
+        if varying:
+            groups = varying
+            notes = tuple(f"{item.label} {item.first:.4g} {item.unit}".strip() for item in still)
     if len(groups) <= MAX_PANELS:
         panels = [InputPanel(_group_label(group), group) for group in groups]
     else:
         own, merged = groups[: MAX_PANELS - 1], groups[MAX_PANELS - 1 :]
         panels = [InputPanel(_group_label(group), group) for group in own]
         relative = tuple(_relative(item) for group in merged for item in group)
-        panels.append(InputPanel("inputs, each\nby its largest", relative))
+        panels.append(InputPanel("inputs\n(relative)", relative))
     if panels and notes:
         panels[-1] = InputPanel(panels[-1].label, panels[-1].inputs, notes)
     return panels
@@ -116,4 +124,4 @@ def _group_label(group: tuple[Input, ...]) -> str:
 def _relative(item: Input) -> Input:
     largest = item.largest
     values = item.values / largest if largest > 0.0 else item.values
-    return Input(f"{item.label} (of {largest:.3g} {item.unit}".strip() + ")", "", values)
+    return Input(f"{item.label}\n(of {largest:.3g} {item.unit}".strip() + ")", "", values)

@@ -87,7 +87,7 @@ def shortened(text: str, length: int) -> str:
 def few_ticks(axes: Axes, *, x: int = 8, y: int = 4) -> None:
     """At most so many intervals between round numbers on each axis."""
     axes.xaxis.set_major_locator(MaxNLocator(x, steps=[1, 2, 2.5, 5, 10]))
-    axes.yaxis.set_major_locator(MaxNLocator(y, steps=[1, 2, 2.5, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(y, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3))
 
 
 def list_beside(
@@ -96,7 +96,7 @@ def list_beside(
     """A legend whose upper left corner is at a place in the axes' coordinates; None if empty."""
     if not handles:
         return None
-    labels = [fill(str(handle.get_label()), wrap) for handle in handles]
+    labels = [_wrapped(str(handle.get_label()), wrap) for handle in handles]
     legend = axes.legend(
         handles,
         labels,
@@ -113,3 +113,7 @@ def list_beside(
     for text in legend.get_texts():
         text.set_parse_math(False)
     return legend
+
+
+def _wrapped(text: str, width: int) -> str:
+    return "\n".join(fill(line, width) for line in text.splitlines())

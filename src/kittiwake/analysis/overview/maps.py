@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
@@ -10,9 +11,10 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
+from matplotlib.patheffects import AbstractPathEffect, withStroke
 from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d import Axes3D
+from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 from kittiwake.analysis.overview.look import (
     GREY,
@@ -28,7 +30,9 @@ from kittiwake.analysis.overview.scene import Scene, stops
 from kittiwake.analysis.overview.series import FEW_VEHICLES
 from kittiwake.analysis.overview.trace import Loss, Trace
 
-SPACE_IN = (0.1, 4.35, 7.5, 8.35)
+SPACE_IN = (0.2, 4.3, 7.5, 8.15)
+# room for ticks and names: to the left and below, to the right and above
+LABELS_IN = np.array([0.85, 0.55]), np.array([0.95, 0.1])
 PLAN_IN = (0.8, 0.95, 5.75, 4.15)
 KEY_IN = (5.95, 0.95, 7.5, 4.15)
 MAX_STOPS = 40
@@ -37,11 +41,13 @@ ELEVATION_DEG = 24.0
 AREA_DASHES = (0, (5, 3))
 SHADOW = "#BDBDBD"
 
-START = {"marker": "o", "markerfacecolor": "white", "markersize": 6.5, "linestyle": ""}
-END = {"marker": "s", "markersize": 5.5, "linestyle": ""}
-LOST = {"marker": "X", "markersize": 9.0, "linestyle": "", "markeredgecolor": "white"}
-STOP = {"marker": "D", "markerfacecolor": "none", "markersize": 4.5, "linestyle": ""}
-HALO = [withStroke(linewidth=2.5, foreground="white")]
+Marks = dict[str, Any]
+
+START: Marks = {"marker": "o", "markerfacecolor": "white", "markersize": 6.5, "linestyle": ""}
+END: Marks = {"marker": "s", "markersize": 5.5, "linestyle": ""}
+LOST: Marks = {"marker": "X", "markersize": 9.0, "linestyle": "", "markeredgecolor": "white"}
+STOP: Marks = {"marker": "D", "markerfacecolor": "none", "markersize": 4.5, "linestyle": ""}
+HALO: list[AbstractPathEffect] = [withStroke(linewidth=2.5, foreground="white")]
 
 
 def draw_space(
@@ -65,6 +71,8 @@ def draw_space(
         if few:
             _draw_stops(axes, trace, colour)
     _draw_ends(axes, traces, colours, dimensions=3)
+    for line in axes.lines:  # the axes are a square inside the room that the picture has
+        line.set_clip_on(False)
     return axes
 
 
@@ -91,6 +99,15 @@ def draw_plan(
         if few:
             _draw_stops(axes, trace, colour, numbered=len(traces) == 1)
     _draw_ends(axes, traces, colours, dimensions=2)
+    if not any(np.isfinite(trace.position_world_m).all(axis=1).any() for trace in traces):
+        axes.annotate(
+            "no position was recorded",
+            xy=(0.5, 0.5),
+            xycoords="axes fraction",
+            ha="center",
+            va="center",
+            color=GREY,
+        )
     return axes
 
 
@@ -126,9 +143,9 @@ def _set_box(axes: Axes3D, scene: Scene) -> None:
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     axes.set_zlim(low[2], high[2])
-    axes.set_box_aspect(tuple(size / max(size)), zoom=1.3)
     # the longer side lies across the picture
     axes.view_init(elev=ELEVATION_DEG, azim=-62.0 if size[0] >= size[1] else -28.0)
+    _fill_room(axes, size)
     labels = ("east x (m)", "north y (m)", "up z (m)")
     for axis, label, share in zip("xyz", labels, size / max(size), strict=True):
         own = getattr(axes, f"{axis}axis")
@@ -136,8 +153,35 @@ def _set_box(axes: Axes3D, scene: Scene) -> None:
         own.set_pane_color((1.0, 1.0, 1.0, 0.0))
         own.set_tick_params(labelsize=SMALL, pad=0)
         own.set_label_text(label, fontsize=NORMAL)
+        own.labelpad = -2.0 if axis == "z" else 2.0
         own.line.set_color(GREY)
     axes.patch.set_alpha(0.0)
+
+
+def _fill_room(axes: Axes3D, size: Float64[np.ndarray, "3"]) -> None:
+    """Equal axes, as large as the room left by their labels allows, and in its middle."""
+    left, bottom, right, top = SPACE_IN
+    start, end = SPACE_IN[:2] + LABELS_IN[0], SPACE_IN[2:] - LABELS_IN[1]
+    width, depth, height = (size / max(size)).tolist()
+    axes.set_box_aspect((width, depth, height))
+    low, high = _extent_in(axes)
+    zoom: Any = float(min((end - start) / (high - low)))  # declared a whole number, by mistake
+    axes.set_box_aspect((width, depth, height), zoom=zoom)
+    low, high = _extent_in(axes)
+    x, y = (start + end) / 2 - (low + high) / 2
+    axes.set_position(box(left + x, bottom + y, right + x, top + y))
+
+
+def _extent_in(axes: Axes3D) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and highest places on the page, in inches, to which the axes' box reaches."""
+    axes.apply_aspect()
+    matrix = axes.get_proj()
+    limits = (axes.get_xlim(), axes.get_ylim(), axes.get_zlim())
+    flat = [proj_transform(*corner, matrix)[:2] for corner in product(*limits)]
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    points_in = axes.transData.transform(flat) / figure.dpi
+    return points_in.min(axis=0), points_in.max(axis=0)
 
 
 def _edges(low: np.ndarray, high: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -169,7 +213,7 @@ def _draw_stops(axes: Axes, trace: Trace, colour: str, *, numbered: bool = False
         if numbered and len(places) > 1:
             text = axes.annotate(
                 ", ".join(map(str, numbers)),
-                xy=at[:2],
+                xy=(at[0], at[1]),
                 xytext=(5.0, 5.0),
                 textcoords="offset points",
                 fontsize=SMALL,
@@ -189,11 +233,11 @@ def _draw_ends(
         if len(known) and few:
             axes.plot(*known[0][:, None], markeredgecolor=colour, zorder=4.0, **START)
         if len(known) and trace.loss is None:
-            end = END if few else END | {"markersize": 2.0}
+            end: Marks = END if few else END | {"markersize": 2.0}
             axes.plot(*known[-1][:, None], color=colour, zorder=4.1, **end)
     for trace in traces:
         if trace.loss is not None and np.isfinite(trace.loss.position_world_m).all():
-            cross = LOST if few else LOST | {"markersize": 6.0, "markeredgewidth": 0.5}
+            cross: Marks = LOST if few else LOST | {"markersize": 6.0, "markeredgewidth": 0.5}
             at = trace.loss.position_world_m[:dimensions, None]
             axes.plot(*at, color=INK, zorder=4.5, **cross)
 
@@ -204,7 +248,7 @@ def _draw_wind(axes: Axes, wind_world_mps: Float64[np.ndarray, "2"]) -> None:
     east, north = 0.3 * wind_world_mps / speed
     from_deg = np.degrees(np.arctan2(-east, -north)) % 360.0
     middle_x, middle_y = 0.38, axes.get_ylim()[1] - 0.4
-    axes.add_artist(_circle(axes, middle_x, middle_y))
+    axes.plot(middle_x, middle_y, "o", markersize=50.0, color="none", markeredgecolor=PALE)
     axes.annotate(
         "",
         xy=(middle_x + east, middle_y + north),
@@ -227,23 +271,14 @@ def _draw_wind(axes: Axes, wind_world_mps: Float64[np.ndarray, "2"]) -> None:
     )
 
 
-def _circle(axes: Axes, x: float, y: float) -> Line2D:
-    del axes
-    return Line2D(
-        [x], [y], marker="o", markersize=50.0, markerfacecolor="none", markeredgecolor=PALE
-    )
-
-
-def _marks(
-    traces: Sequence[Trace], losses: Mapping[str, Loss], scene: Scene
-) -> list[Artist]:
+def _marks(traces: Sequence[Trace], losses: Mapping[str, Loss], scene: Scene) -> list[Artist]:
     """One sample of everything that the maps show."""
     few = len(traces) <= FEW_VEHICLES
     marks: list[Artist] = []
-    if few:
+    if few and traces:
         marks.append(Line2D([], [], markeredgecolor=INK, label="start", **START))
     if any(trace.loss is None for trace in traces):
-        end = END if few else END | {"markersize": 2.5}
+        end: Marks = END if few else END | {"markersize": 2.5}
         marks.append(Line2D([], [], color=INK, label="end", **end))
     marks += _losses(losses)
     places = [stops(trace.setpoint_world_m) for trace in traces] if few else []
@@ -252,8 +287,8 @@ def _marks(
     if any(len(place) > MAX_STOPS for place in places):
         dashes = (0, (4, 2.5))
         marks.append(Line2D([], [], color=GREY, linestyle=dashes, label="set point"))
-    if few:
-        floor = "shadow on the ground" if scene.grounded else f"shadow at z = {scene.low[2]:.4g} m"
+    if few and traces:
+        floor = "shadow on the ground" if scene.grounded else f"shadow at {scene.low[2]:.4g} m"
         marks.append(Line2D([], [], color=SHADOW, label=floor))
     if scene.area is not None:
         marks.append(
@@ -262,7 +297,7 @@ def _marks(
     return marks
 
 
-def _losses(losses: Mapping[str, Loss]) -> list[Artist]:
+def _losses(losses: Mapping[str, Loss]) -> Sequence[Artist]:
     """A cross for each reason for which vehicles were lost, the commonest first."""
     counted = Counter(loss.reason for loss in losses.values()).most_common()
     labels = [f"{n} {reason}" if len(losses) > 1 else reason for reason, n in counted]

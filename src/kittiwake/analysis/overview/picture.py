@@ -116,19 +116,22 @@ def _thinning(traces: Sequence[Trace], vehicles: int) -> list[str]:
     return notes
 
 
-def _draw_title(
-    figure: Figure, log: Log, losses: Mapping[str, Loss], notes: Sequence[str]
-) -> None:
+def _draw_title(figure: Figure, log: Log, losses: Mapping[str, Loss], notes: Sequence[str]) -> None:
     summary = log.summary or {}
     name = summary.get("scenario") or log.scenario.get("name") or "flight"
     status = str(summary.get("status") or "")
     reason = summary.get("reason")
     title = look.shortened(str(name), MAX_TITLE)
     figure.text(
-        *look.place(LEFT_IN, TITLE_IN), title,
-        fontsize=look.LARGE, fontweight="bold", parse_math=False,
+        *look.place(LEFT_IN, TITLE_IN),
+        title,
+        fontsize=look.LARGE,
+        fontweight="bold",
+        parse_math=False,
     )
-    outcome = f"{status}: {reason}" if reason else status
+    # a reason such as "gull: diverged: ..." says the status already
+    outcome = str(reason) if reason and status in str(reason) else status
+    outcome = f"{status}: {reason}" if reason and outcome == status else outcome
     parts = [_crew(log), *_circumstances(log), outcome]
     if len(log.names) > 1 and losses:
         parts.append(f"{len(losses):,} lost")
@@ -136,7 +139,8 @@ def _draw_title(
         parts.append("recording cut off")
     line = "  ·  ".join(part for part in [*parts, *notes] if part)
     figure.text(
-        *look.place(LEFT_IN, SUBTITLE_IN), look.shortened(line, MAX_SUBTITLE),
+        *look.place(LEFT_IN, SUBTITLE_IN),
+        look.shortened(line, MAX_SUBTITLE),
         fontsize=look.NORMAL + 1.5,
         color=look.GREY if status in ("", "completed") else look.ALARM,
         parse_math=False,
@@ -162,25 +166,28 @@ def _draw_footer(figure: Figure, summary: Mapping[str, Any]) -> None:
     vehicles = summary.get("vehicles") or {}
     parts = [
         _metric("tracking RMS", "m", vehicles, "tracking_rms_m"),
+        _metric("max tilt", "°", vehicles, "max_tilt_rad", degrees(1.0)),
         _metric("distance flown", "m", vehicles, "distance_m"),
-        _metric("largest tilt", "°", vehicles, "max_tilt_rad", degrees(1.0)),
     ]
     separation_m = _known(summary.get("min_separation_m"))
     if separation_m is not None:
-        parts.append(f"least separation {separation_m:.3g} m")
+        parts.append(f"min separation {separation_m:.3g} m")
     metrics = list((summary.get("metrics") or {}).items())[:MAX_METRICS]
     parts += [f"{name} {value:.4g}" for name, value in metrics if _known(value) is not None]
     line = "   ·   ".join(part for part in parts if part)
     figure.text(
-        *look.place(LEFT_IN, FOOTER_IN), look.shortened(line, MAX_SUBTITLE + 20),
-        fontsize=look.NORMAL + 0.5, color=look.INK, parse_math=False,
+        *look.place(LEFT_IN, FOOTER_IN),
+        look.shortened(line, MAX_SUBTITLE + 20),
+        fontsize=look.NORMAL + 0.5,
+        color=look.INK,
+        parse_math=False,
     )
 
 
 def _metric(
     label: str, unit: str, vehicles: Mapping[str, Any], key: str, factor: float = 1.0
 ) -> str:
-    """One vehicle's value, or the median of all and whose is the largest."""
+    """One vehicle's value, or the largest of all with its vehicle, and the median."""
     known = {name: _known(own.get(key)) for name, own in vehicles.items()}
     values = {name: factor * value for name, value in known.items() if value is not None}
     gap = "" if unit == "°" else " "
@@ -191,11 +198,10 @@ def _metric(
         return f"{label} {values[worst]:.3g}{gap}{unit}"
     median = float(np.median(list(values.values())))
     return (
-        f"{label} median {median:.3g}{gap}{unit}, largest {values[worst]:.3g}{gap}{unit}"
-        f" ({look.shortened(worst, MAX_NAME)})"
+        f"{label} {values[worst]:.3g}{gap}{unit} ({look.shortened(worst, MAX_NAME)}),"
+        f" median {median:.3g}{gap}{unit}"
     )
 
 
 def _known(value: object) -> float | None:
-    number = isinstance(value, int | float) and isfinite(value)
-    return float(value) if number else None
+    return float(value) if isinstance(value, int | float) and isfinite(value) else None

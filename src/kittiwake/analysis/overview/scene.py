@@ -12,7 +12,7 @@ from kittiwake.analysis.overview.trace import MEANINGLESS, Trace
 WIND_WORLD_MPS = ("wind_x_world_mps", "wind_y_world_mps")
 CALM_MPS = 0.01
 # A flight area is drawn up to this many times the size of the paths; beyond, they would be dots.
-AREA_FACTOR = 3.0
+AREA_FACTOR = 2.0
 LEAST_SPAN_M = 1.0
 LEAST_SHARE = 0.3
 
@@ -59,8 +59,10 @@ def mean_wind(traces: Sequence[Trace]) -> Float64[np.ndarray, "2"] | None:
     parts = [trace.table.part(WIND_WORLD_MPS) for trace in traces]
     wind = np.concatenate([np.empty((0, 2)), *parts])
     wind = wind[np.isfinite(wind).all(axis=1)]
-    mean = wind.mean(axis=0) if len(wind) else np.zeros(2)
-    return mean if np.hypot(*mean) >= CALM_MPS else None
+    if not len(wind):
+        return None
+    mean = wind.mean(axis=0)
+    return mean if np.hypot(mean[0], mean[1]) >= CALM_MPS else None
 
 
 def stops(setpoint_world_m: Float64[np.ndarray, "rows 3"]) -> dict[tuple[float, ...], list[int]]:
@@ -92,10 +94,11 @@ def _area(area: object, low: Corner, high: Corner) -> tuple[Corner, Corner] | No
     """The flight area if it is finite and near enough to be seen with the paths."""
     if not isinstance(area, Mapping):
         return None
-    limits = [area.get(f"{axis}_m") for axis in "xyz"]
-    if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in limits):
-        return None
-    edges = np.array([[_number(limit, np.nan) for limit in pair] for pair in limits])
+    edges = np.full((3, 2), np.nan)
+    for axis, name in enumerate(("x_m", "y_m", "z_m")):
+        pair: object = area.get(name)
+        if isinstance(pair, list | tuple) and len(pair) == 2:
+            edges[axis] = [_number(limit, np.nan) for limit in pair]
     bottom, top = edges.T
     near = np.isfinite(edges).all() and max(top - bottom) <= AREA_FACTOR * max(high - low)
     return (bottom, top) if near else None
@@ -112,5 +115,6 @@ def _opened(low: Corner, high: Corner, *, grounded: bool) -> tuple[Corner, Corne
 
 
 def _number(value: object, otherwise: float) -> float:
-    known = isinstance(value, int | float) and abs(value) < MEANINGLESS
-    return float(value) if known else otherwise
+    if isinstance(value, int | float) and abs(value) < MEANINGLESS:
+        return float(value)
+    return otherwise

@@ -12,13 +12,15 @@ from matplotlib.lines import Line2D
 
 from kittiwake.analysis.overview.inputs import input_panels
 from kittiwake.analysis.overview.look import GREY, HUES, NORMAL, box, few_ticks, list_beside
-from kittiwake.analysis.overview.trace import SETPOINT_POSITION_WORLD_M, Trace
+from kittiwake.analysis.overview.trace import Trace
+from kittiwake.analysis.summary import SETPOINT_WORLD_M
 
-LEFT, RIGHT, BOTTOM, TOP, GAP = 8.35, 14.4, 0.95, 7.62, 0.14
+LEFT, RIGHT, BOTTOM, TOP, GAP = 8.35, 14.4, 0.95, 7.55, 0.14
 SETPOINT_YAW = "setpoint.yaw_rad"
 SETPOINT_HEIGHT = "setpoint.height_world_m"
 SETPOINT_VELOCITY_WORLD_MPS = tuple(f"setpoint.velocity_{axis}_world_mps" for axis in "xyz")
 MAX_LISTED = 6
+APART_FACTOR = 4.0
 FEW_VEHICLES = 12
 
 Series = Float64[np.ndarray, " rows"]
@@ -48,7 +50,7 @@ class Panel:
 def vehicle_panels(trace: Trace) -> list[Panel]:
     """All of one vehicle: position, attitude, speed and inputs."""
     return [
-        _position_panel(trace),
+        *_position_panels(trace),
         _tilt_panel(trace),
         _yaw_panel(trace),
         _speed_panel(trace),
@@ -59,7 +61,7 @@ def vehicle_panels(trace: Trace) -> list[Panel]:
 def fleet_panels(traces: Sequence[Trace], colours: Sequence[str]) -> list[Panel]:
     """What compares vehicles: distance to the set point where there is one, height and speed."""
     panels = []
-    if any(trace.has(SETPOINT_POSITION_WORLD_M) for trace in traces):
+    if any(trace.has(SETPOINT_WORLD_M) for trace in traces):
         errors = [
             np.linalg.norm(trace.position_world_m - trace.setpoint_world_m, axis=1)
             for trace in traces
@@ -86,7 +88,6 @@ def draw_panels(figure: Figure, panels: Sequence[Panel], span_s: tuple[float, fl
         drawn.append(axes)
     drawn[0].set_xlim(*span_s)
     drawn[-1].set_xlabel("time (s)", fontsize=NORMAL)
-    figure.align_ylabels(drawn)
     return drawn
 
 
@@ -110,12 +111,28 @@ def cut_at_jumps(angle_deg: Series) -> Series:
     return np.where(jumps, np.nan, angle_deg)
 
 
-def _position_panel(trace: Trace) -> Panel:
+def _position_panels(trace: Trace) -> list[Panel]:
+    """All coordinates together, unless the height is so far off that they would look constant."""
     wanted = trace.setpoint_world_m
     if not np.isfinite(wanted[:, 2]).any():
         wanted[:, 2] = trace.table.part((SETPOINT_HEIGHT,))[:, 0]
-    position = _lines(trace, ("x", "y", "z"), trace.position_world_m)
-    return Panel("position\n(m)", position + _wanted(trace, wanted))
+    position = trace.position_world_m
+    lines = _lines(trace, "xyz", position)
+    if not _height_is_apart(position):
+        return [Panel("position\n(m)", lines + _wanted(trace, wanted))]
+    return [
+        Panel("position\n(m)", lines[:2] + _wanted(trace, wanted[:, :2])),
+        Panel("height\n(m)", lines[2:] + _wanted(trace, wanted[:, 2:], HUES[2:])),
+    ]
+
+
+def _height_is_apart(position_m: Float64[np.ndarray, "rows 3"]) -> bool:
+    known = position_m[np.isfinite(position_m).all(axis=1)]
+    if not len(known):
+        return False
+    low, high = known.min(axis=0), known.max(axis=0)
+    level = float(max(high[:2]) - min(low[:2]))
+    return float(max(high) - min(low)) > APART_FACTOR * max(level, float(high[2] - low[2]))
 
 
 def _tilt_panel(trace: Trace) -> Panel:
@@ -196,6 +213,7 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         )
     few_ticks(axes)
     axes.set_ylabel(panel.label, fontsize=NORMAL, parse_math=False)
+    axes.yaxis.set_label_coords(-0.085, 0.5)
     if panel.listed:
         list_beside(axes, _named(panel), at=(1.015, 1.0))
 

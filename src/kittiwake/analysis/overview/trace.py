@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import (
     POSITION_WORLD_M,
     Q_WORLD_FROM_BODY,
@@ -27,7 +28,6 @@ MEANINGLESS = 1e8
 DIVERGED_FACTOR = 10.0
 DIVERGED_LEAST = 10.0
 
-SETPOINT_POSITION_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
 LOSSES = ("lost", "diverged")
 
 Rows = Float64[np.ndarray, "rows part"]
@@ -74,7 +74,7 @@ class Trace:
     @property
     def setpoint_world_m(self) -> Rows:
         """Where it was to be; NaN if no place was asked of it."""
-        return self.table.part(SETPOINT_POSITION_WORLD_M)
+        return self.table.part(SETPOINT_WORLD_M)
 
     @property
     def speed_mps(self) -> Series:
@@ -96,7 +96,7 @@ class Trace:
 
 
 def find_losses(log: Log) -> dict[str, Loss]:
-    """How vehicles were lost, by name: as an event says it, or the status, or what is not finite."""
+    """How vehicles were lost, by name: an event says it, or the status, or numbers end."""
     told: dict[str, Event] = {}
     for event in log.events:
         if event.event.startswith(LOSSES):
@@ -134,8 +134,8 @@ def _trace(name: str, place: int, table: Table, loss: Loss | None) -> Trace:
     values = np.where(np.abs(table.values[drawn]) < MEANINGLESS, table.values[drawn], np.nan)
     thinned = Table(table.columns, values, table.quantities)
     if loss is not None and loss.reason.startswith("diverged"):
-        kept = [index for index, column in enumerate(table.columns) if column != "time_s"]
-        values[np.ix_(_far(thinned), kept)] = np.nan
+        timeless = np.array([column != "time_s" for column in table.columns])
+        values[_far(thinned)[:, None] & timeless] = np.nan
         last_m = _last_position(thinned, np.ones(len(values), bool))
         loss = replace(loss, position_world_m=last_m)
     return Trace(name, place, step, thinned, loss)
@@ -172,7 +172,7 @@ def _verdict(table: Table) -> tuple[int | None, str]:
     """The row from which on a vehicle was lost, and why."""
     status = np.nan_to_num(table.part((STATUS,))[:, 0])
     present = [column for column in STATE_COLUMNS if column in table.columns]
-    finite = np.isfinite(table.part(present)).all(axis=1)
+    finite = np.logical_and.reduce(np.isfinite(table.part(present)), axis=1)
     if status.any():
         row = int(np.flatnonzero(status)[0])
         judged = int(status[row]) - 1

@@ -1,0 +1,289 @@
+"""Instances of everything registered, and circumstances to put them into.
+
+A component that can be built from its defaults needs nothing here. One with required parameters
+needs an entry in ``EXAMPLES``, under its family and name; several entries show its several forms.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple, get_type_hints
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from kittiwake.control import CONTROLLERS
+from kittiwake.control.stick_inversion import StickInversion
+from kittiwake.core.columns import column_names
+from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInputs
+from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.registry import Registry
+from kittiwake.core.signals import AttitudeThrottle
+from kittiwake.core.surroundings import Air, Surroundings
+from kittiwake.core.table import Table
+from kittiwake.environment import ATMOSPHERES, TURBULENCE, WINDS
+from kittiwake.environment.turbulence import Dryden
+from kittiwake.environment.wind import ShearWind
+from kittiwake.estimation import ESTIMATORS
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance import GUIDANCE
+from kittiwake.guidance.hold import Hold
+from kittiwake.guidance.playback import Playback
+from kittiwake.guidance.waypoints import Waypoints
+from kittiwake.physics import DYNAMICS
+from kittiwake.scenario.parameters import build_component
+from kittiwake.sensors import SENSORS
+from kittiwake.vehicles import VEHICLES
+
+DT_S = 0.02
+
+
+def recording() -> Table:
+    """Sticks that change within the ticks that are tried."""
+    values = np.array([[0.1, -0.1, 0.6, 0.2, 11.0], [0.2, 0.1, 0.5, -0.3, 11.5]])
+    return Table(
+        tuple(column_names(AttitudeThrottle)), "recording.csv", 0.04, np.array([0.0, DT_S]), values
+    )
+
+
+EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
+    "controllers/stick-inversion": {
+        "pelican": lambda: StickInversion(0.745, 0.436, (0.66, 3.05, 40.26)),
+    },
+    "guidance/hold": {
+        "where it is": Hold,
+        "position": lambda: Hold(position_world_m=Vec3(1.0, 2.0, 3.0)),
+        "velocity": lambda: Hold(velocity_world_mps=Vec3(1.0, 2.0, 3.0)),
+        "height": lambda: Hold(velocity_world_mps=Vec3(1.0, 2.0, 0.0), height_world_m=3.0),
+    },
+    "guidance/waypoints": {
+        "once": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0))),
+        "for ever": lambda: Waypoints((Vec3(1.0, 2.0, 10.0),), loop=True),
+    },
+    "guidance/playback": {
+        "flu": lambda: Playback(recording()),
+        "frd": lambda: Playback(recording(), body_axes="frd"),
+    },
+    "winds/shear": {"breeze": lambda: ShearWind(speed_at_6m_mps=3.0, from_rad=0.5)},
+    "turbulence/dryden": {"breeze": lambda: Dryden(speed_at_6m_mps=3.0)},
+}
+
+
+class Circumstance(NamedTuple):
+    """Where a component is tried: a motion, the surroundings, and how large a signal it gets."""
+
+    name: str
+    start: Start
+    wind: Vec3
+    height_m: float
+    signal_size: float
+
+    @property
+    def motion(self) -> Kinematics:
+        """The true motion, with a specific force."""
+        force = Vec3(0.3, -0.2, 9.7) * (1.0 + self.signal_size)
+        return dataclasses.replace(self.start.kinematics(), specific_force_body_mps2=force)
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """Air as at sea level."""
+        air = Air(288.15, 101325.0, 1.225)
+        return Surroundings(9.81, air, self.wind, self.height_m, False)
+
+
+def cruising(shift: float = 0.0) -> Circumstance:
+    """An everyday flight; with a shift, another one."""
+    position = Vec3(1.0 + shift, 2.0, 10.0 - shift)
+    velocity = Vec3(1.0, -0.5 + shift, 0.2)
+    rates = Vec3(0.1, -0.2, 0.3 + 0.1 * shift)
+    start = Start(position, 0.1, -0.2, 0.3 + shift, velocity, rates)
+    return Circumstance("cruising", start, Vec3(2.0, 1.0 + shift, 0.0), 10.0 - shift, 1.0 + shift)
+
+
+CRUISING = cruising()
+AT_REST = Circumstance("at rest", Start(), Vec3.zero(), 0.0, 0.0)
+EXTREMES = (
+    AT_REST,
+    Circumstance(
+        "far and fast",
+        Start(Vec3(1e7, -1e7, 1e7), 1e3, -1e3, 1e4, Vec3(-1e3, 1e3, 1e3), Vec3(1e2, -1e2, 1e2)),
+        *(Vec3(1e2, -1e2, 10.0), 1e6, 1e6),
+    ),
+    Circumstance(
+        "nose up below ground",
+        Start(Vec3(0.0, 0.0, -5e3), 3.0, np.pi / 2.0, -3.0, Vec3(0.0, 0.0, -1e3)),
+        *(Vec3(-1e2, 0.0, 0.0), -5e3, -1e6),
+    ),
+    Circumstance(
+        "hardly moving",
+        Start(Vec3(1e-30, 0.0, 1e-30), 1e-30, -1e-30, 0.0, Vec3(1e-30, -1e-30, 0.0)),
+        *(Vec3(1e-30, 1e-30, 0.0), 1e-30, 1e-30),
+    ),
+)
+
+
+def signal(kind: type[eqx.Module], size: float) -> eqx.Module:
+    """A signal of this kind with numbers of this size."""
+
+    def value(hint: Any) -> Any:
+        if hint is Vec3:
+            return Vec3(0.3, -0.2, 0.5) * size
+        if hint is Quaternion:
+            return Quaternion.from_euler(EulerZYX(0.3 * size, -0.2 * size, 0.5 * size))
+        return 0.4 * size
+
+    hints = get_type_hints(kind)
+    return kind(**{field.name: value(hints[field.name]) for field in dataclasses.fields(kind)})
+
+
+def command(dynamics: Any, circumstance: Circumstance) -> Any:
+    """A native command: inside the bounds, or on one of them in an extreme circumstance."""
+    size = circumstance.signal_size
+    share = 0.55 if 0.0 < size < 10.0 else float(size > 0.0)
+    bounds = dynamics.command_bounds.items()
+    inside = {name: low + (high - low) * share for name, (low, high) in bounds}
+    return dataclasses.replace(signal(dynamics.native, size), **inside)
+
+
+class Contract(NamedTuple):
+    """How the components of one family are begun, fed and stepped."""
+
+    registry: Registry
+    inputs: Callable[[Any, Circumstance, int], Any]
+    step: Callable[..., tuple[Any, Any]]
+    init: Callable[..., Any] = lambda component, inputs, key: component.init(key)
+
+
+def _step(component: Any, state: Any, inputs: Any, key: Any) -> tuple[Any, Any]:
+    return component.step(state, inputs, DT_S, key)
+
+
+def _measurements(circumstance: Circumstance, tick: int) -> dict[str, Any]:
+    """What every registered sensor says, by its registered name."""
+    inputs = SensorInputs(tick * DT_S, circumstance.motion, circumstance.surroundings)
+    key = jax.random.key(0)
+    sensors = {case.name: case.make() for case in cases() if case.family == "sensors"}
+    return {
+        name: sensor.step(sensor.init(key), inputs, DT_S, key)[1]
+        for name, sensor in sensors.items()
+    }
+
+
+def _dynamics_step(dynamics: Any, state: Any, inputs: Any, key: Any) -> tuple[Any, Any]:
+    _, order, around = inputs
+    later = dynamics.step(state, order, around, DT_S, key)
+    return later, (dynamics.kinematics(later), dynamics.actuators(later), dynamics.validity(later))
+
+
+CONTRACTS = {
+    "controllers": Contract(
+        CONTROLLERS, lambda c, at, _: (signal(c.consumes, at.signal_size), at.motion), _step
+    ),
+    "guidance": Contract(
+        GUIDANCE, lambda _, at, tick: GuidanceInputs(tick * DT_S, tick, at.motion), _step
+    ),
+    "estimators": Contract(
+        ESTIMATORS,
+        lambda _, at, tick: EstimatorInputs(at.motion, _measurements(at, tick)),
+        _step,
+    ),
+    "sensors": Contract(
+        SENSORS, lambda _, at, tick: SensorInputs(tick * DT_S, at.motion, at.surroundings), _step
+    ),
+    "turbulence": Contract(TURBULENCE, lambda _, at, __: (at.motion, at.surroundings), _step),
+    "winds": Contract(
+        WINDS,
+        lambda _, at, __: at.height_m,
+        lambda wind, state, height, _: (state, wind.velocity_world_mps(height)),
+        lambda *_: (),
+    ),
+    "atmospheres": Contract(
+        ATMOSPHERES,
+        lambda _, at, __: at.start.position_world_m.z,
+        lambda atmosphere, state, altitude, _: (state, atmosphere.air(altitude)),
+        lambda *_: (),
+    ),
+    "dynamics": Contract(
+        DYNAMICS,
+        lambda dynamics, at, _: (at.motion, command(dynamics, at), at.surroundings),
+        _dynamics_step,
+        lambda dynamics, inputs, _: dynamics.init(inputs[0], inputs[2]),
+    ),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One form of one registered component."""
+
+    family: str
+    name: str
+    form: str
+    make: Callable[[], Any]
+
+    def __str__(self) -> str:
+        return f"{self.family}/{self.name}" + (f" {self.form}" if self.form else "")
+
+    @property
+    def contract(self) -> Contract:
+        """How to handle it."""
+        return CONTRACTS[self.family]
+
+    @property
+    def kind(self) -> type[eqx.Module]:
+        """Its class."""
+        return self.contract.registry.find(self.name)
+
+
+def cases() -> Iterator[Case]:
+    """Everything that the registries hold, in every form for which there is an example."""
+    for family, contract in CONTRACTS.items():
+        for name in contract.registry.names():
+            kind = contract.registry.find(name)
+            for form, make in _examples(family, name, kind).items():
+                yield Case(family, name, form, make)
+
+
+def _examples(family: str, name: str, kind: Any) -> dict[str, Callable[[], Any]]:
+    given = EXAMPLES.get(f"{family}/{name}", {})
+    if family == "dynamics":
+        given = {**given, **_flown_by(kind)}
+    if given:
+        return given
+    fields = dataclasses.fields(kind)
+    required = [f.name for f in fields if f.default is f.default_factory is dataclasses.MISSING]
+    return {"": partial(_missing, family, name, required) if required else kind}
+
+
+def _flown_by(kind: Any) -> dict[str, Callable[[], Any]]:
+    """The dynamics of each vehicle that moves by them, with the parameters of its data file."""
+    models = {name: VEHICLES.find(name) for name in VEHICLES.names()}
+    return {
+        name: partial(build_component, kind, model.parameters(), str)
+        for name, model in models.items()
+        if model.dynamics is kind
+    }
+
+
+def _missing(family: str, name: str, required: list[str]) -> Any:
+    pytest.fail(
+        f"{family}/{name} cannot be built from defaults: it wants {', '.join(required)}. "
+        f"Add an example as EXAMPLES['{family}/{name}'] in tests/contract/examples.py."
+    )
+
+
+def as_traced(tree: Any) -> Any:
+    """Floats as arrays of the working precision, so that they can be stacked or differentiated."""
+
+    def traced(leaf: Any) -> Any:
+        floating = isinstance(leaf, float) or (
+            hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)
+        )
+        return jnp.asarray(leaf, jnp.result_type(float)) if floating else leaf
+
+    return jax.tree.map(traced, tree)
