@@ -167,7 +167,7 @@ def _measurements(circumstance: Circumstance, tick: int) -> dict[str, Any]:
     """What every registered sensor says, by its registered name."""
     inputs = SensorInputs(tick * DT_S, circumstance.motion, circumstance.surroundings)
     key = jax.random.key(0)
-    sensors = {case.name: case.make() for case in cases() if case.family == "sensors"}
+    sensors = {case.name: as_flown(case.make()) for case in cases() if case.family == "sensors"}
     return {
         name: sensor.step(sensor.init(key), inputs, DT_S, key)[1]
         for name, sensor in sensors.items()
@@ -185,7 +185,9 @@ CONTRACTS = {
         CONTROLLERS, lambda c, at, _: (signal(c.consumes, at.signal_size), at.motion), _step
     ),
     "guidance": Contract(
-        GUIDANCE, lambda _, at, tick: GuidanceInputs(tick * DT_S, tick, at.motion), _step
+        GUIDANCE,
+        lambda _, at, tick: GuidanceInputs(tick * DT_S, jnp.asarray(tick, jnp.int32), at.motion),
+        _step,
     ),
     "estimators": Contract(
         ESTIMATORS,
@@ -277,13 +279,15 @@ def _missing(family: str, name: str, required: list[str]) -> Any:
     )
 
 
-def as_traced(tree: Any) -> Any:
-    """Floats as arrays of the working precision, so that they can be stacked or differentiated."""
+def as_flown(component: Any) -> Any:
+    """As a fleet flies it: recorded numbers are arrays of the working precision."""
+    return jax.tree.map(
+        lambda leaf: jnp.asarray(leaf, float) if isinstance(leaf, np.ndarray) else leaf, component
+    )
 
-    def traced(leaf: Any) -> Any:
-        floating = isinstance(leaf, float) or (
-            hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)
-        )
-        return jnp.asarray(leaf, jnp.result_type(float)) if floating else leaf
 
-    return jax.tree.map(traced, tree)
+def as_traced(component: Any) -> Any:
+    """With every float an array, so that it can be differentiated."""
+    return jax.tree.map(
+        lambda leaf: jnp.asarray(leaf) if isinstance(leaf, float) else leaf, as_flown(component)
+    )

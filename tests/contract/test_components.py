@@ -3,7 +3,9 @@
 import dataclasses
 import pkgutil
 import re
+from functools import cache
 from importlib import import_module
+from operator import itemgetter
 from pathlib import Path
 
 import equinox as eqx
@@ -11,6 +13,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.contract.examples import (
+    AT_REST,
+    CONTRACTS,
+    CRUISING,
+    EXTREMES,
+    as_flown,
+    as_traced,
+    cases,
+    cruising,
+)
 
 import kittiwake
 from kittiwake.core.kinematics import Kinematics
@@ -19,40 +31,52 @@ from kittiwake.core.surroundings import Air
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import parameters_model
 from kittiwake.sim.schedule import like, strong
-from tests.contract.examples import (
-    AT_REST,
-    CONTRACTS,
-    CRUISING,
-    EXTREMES,
-    as_traced,
-    cases,
-    cruising,
-)
 
 DOCS = Path(__file__).parents[2] / "docs"
 CASES = list(cases())
 NAMED = {f"{case.family}/{case.name}": case for case in CASES}
+KEY = jax.random.key(3)
 OUTPUTS = {"estimators": Kinematics, "turbulence": Vec3, "winds": Vec3, "atmospheres": Air}
 
 each_component = pytest.mark.parametrize("case", CASES, ids=str)
 each_name = pytest.mark.parametrize("case", NAMED.values(), ids=NAMED)
 
 
-def flight_of(case, component, circumstance, key, ticks=2):
-    """The state after some ticks of a component in a circumstance, and its last output."""
+def inputs_of(case, circumstance, ticks=2):
+    """What a component is fed at each of some ticks."""
+    component = case.make()
+    return tuple(strong(case.contract.inputs(component, circumstance, t)) for t in range(ticks))
+
+
+def fly(case, component, inputs, key):
+    """The state after a component's steps from its beginning, and its last output."""
     contract = case.contract
-    first = contract.inputs(component, circumstance, 0)
-    state = strong(contract.init(component, first, key))
-    output = None
-    for tick in range(ticks):
-        inputs = contract.inputs(component, circumstance, tick)
-        new, output = contract.step(component, state, inputs, jax.random.fold_in(key, tick))
+    state, output = strong(contract.init(component, inputs[0], key)), None
+    for tick, fed in enumerate(inputs):
+        new, output = contract.step(component, state, fed, jax.random.fold_in(key, tick))
         state = like(new, state)
     return state, strong(output)
 
 
+@cache
+def compiled(case):
+    """The flight of a component with its own parameters, as a function of inputs and key."""
+    return jax.jit(lambda inputs, key: fly(case, as_flown(case.make()), inputs, key))
+
+
+@cache
+def gradients(case):
+    """Of the sum of outputs, with respect to the component's and the inputs' floats."""
+
+    def total(differentiated, key):
+        component, inputs = differentiated
+        return sum(floats(fly(case, component, inputs, key)[1]), start=jnp.zeros(()))
+
+    return eqx.filter_jit(eqx.filter_grad(total))
+
+
 def floats(tree):
-    return [leaf for leaf in jax.tree.leaves(tree) if jnp.issubdtype(leaf.dtype, jnp.floating)]
+    return [leaf for leaf in jax.tree.leaves(tree) if eqx.is_inexact_array(leaf)]
 
 
 def assert_same(found, expected, tolerance):
@@ -76,9 +100,8 @@ def test_every_family_has_a_contract():
 
 
 def assert_loop_carries(case):
-    component, contract = case.make(), case.contract
-    key = jax.random.key(3)
-    inputs = contract.inputs(component, CRUISING, 0)
+    component, contract, key = as_flown(case.make()), case.contract, KEY
+    inputs = inputs_of(case, CRUISING, ticks=1)[0]
     state = strong(contract.init(component, inputs, key))
 
     def once(state, tick):
@@ -108,78 +131,58 @@ def test_state_is_carried_by_a_loop_in_single_precision(case, single_precision):
 
 @each_component
 def test_compiled_step_gives_what_the_plain_one_gives(case):
-    component, key = case.make(), jax.random.key(3)
-    plain = flight_of(case, component, CRUISING, key)
-    compiled = jax.jit(lambda key: flight_of(case, component, CRUISING, key))(key)
+    inputs = inputs_of(case, CRUISING)
+    plain = fly(case, as_flown(case.make()), inputs, KEY)
     # the compiler may contract products and sums: some units in the last place
-    assert_same(compiled, plain, tolerance=1e-12)
+    assert_same(compiled(case)(inputs, KEY), plain, tolerance=1e-12)
 
 
 @each_component
 def test_mapped_steps_are_those_of_a_loop(case):
-    component, contract = case.make(), case.contract
-    keys = jax.random.split(jax.random.key(3), 5)
-    lanes = [as_traced(contract.inputs(component, cruising(0.1 * i), 0)) for i in range(5)]
-
-    def once(inputs, key):
-        state = strong(contract.init(component, inputs, key))
-        return jax.tree.map(jnp.asarray, contract.step(component, state, inputs, key))
-
-    one_by_one = [jax.jit(once)(inputs, key) for inputs, key in zip(lanes, keys, strict=True)]
-    stacked = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *lanes)
-    together = jax.jit(jax.vmap(once))(stacked, keys)
-    for lane, expected in enumerate(one_by_one):
+    lanes = [inputs_of(case, cruising(0.1 * i)) for i in range(5)]
+    keys = jax.random.split(KEY, 5)
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *lanes)
+    together = jax.jit(jax.vmap(compiled(case)))(stacked, keys)
+    for lane, inputs in enumerate(lanes):
+        mine = jax.tree.map(itemgetter(lane), together)
         # vector instructions round sums of products differently in the last place
-        assert_same(jax.tree.map(lambda leaf: leaf[lane], together), expected, tolerance=1e-12)
+        assert_same(mine, compiled(case)(inputs, keys[lane]), tolerance=1e-12)
 
 
 @each_component
 def test_same_key_gives_the_same_bits(case):
+    inputs = inputs_of(case, CRUISING)
+    # traced anew, in case something outside the arguments has changed since
     first, second = (
-        jax.jit(lambda key: flight_of(case, case.make(), CRUISING, key))(jax.random.key(3))
+        jax.jit(lambda key: fly(case, as_flown(case.make()), inputs, key)).lower(KEY).as_text()
         for _ in range(2)
     )
-    assert_same(first, second, tolerance=0.0)
+    assert first == second
+    assert_same(compiled(case)(inputs, KEY), compiled(case)(inputs, KEY), tolerance=0.0)
 
 
 @pytest.mark.parametrize("circumstance", [CRUISING, AT_REST], ids=lambda at: at.name)
 @each_component
 def test_output_has_finite_gradients(case, circumstance):
-    contract = case.contract
-    component = as_traced(case.make())
-    inputs = as_traced(contract.inputs(component, circumstance, 0))
-    key = jax.random.key(3)
-
-    @eqx.filter_jit
-    @eqx.filter_grad
-    def gradients(differentiated):
-        component, inputs = differentiated
-        state = strong(contract.init(component, inputs, key))
-        # twice, so that what the first step remembers counts as well
-        for tick in range(2):
-            new, output = contract.step(component, state, inputs, jax.random.fold_in(key, tick))
-            state = like(new, state)
-        return sum(floats(strong(output)), start=jnp.zeros(()))
-
-    parameters, of_inputs = gradients((component, inputs))
-    expected = len(floats(jax.tree.map(jnp.asarray, as_traced((component, inputs)))))
-    assert len(jax.tree.leaves((parameters, of_inputs))) == expected
-    assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(parameters)), parameters
-    assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(of_inputs)), of_inputs
+    # two steps, so that what the first one remembers counts as well
+    differentiated = as_traced(case.make()), inputs_of(case, circumstance)
+    found = gradients(case)(differentiated, KEY)
+    slopes = jax.tree.leaves(found)
+    assert len(slopes) == len(floats(differentiated)), "one for each parameter and input"
+    assert all(jnp.isfinite(slope).all() for slope in slopes), found
 
 
 @pytest.mark.parametrize("circumstance", EXTREMES, ids=lambda at: at.name)
 @each_component
 def test_extreme_inputs_give_no_nan(case, circumstance):
-    component = case.make()
-    result = jax.jit(lambda key: flight_of(case, component, circumstance, key))(jax.random.key(3))
+    result = compiled(case)(inputs_of(case, circumstance), KEY)
     assert not any(jnp.isnan(leaf).any() for leaf in floats(result)), result
 
 
 @each_component
 def test_output_is_of_the_declared_kind(case):
     component = case.make()
-    _, output = flight_of(case, component, CRUISING, jax.random.key(3), ticks=1)
+    _, output = compiled(case)(inputs_of(case, CRUISING), KEY)
     if case.family == "controllers":
         assert type(output) is component.produces
     elif case.family == "guidance":
@@ -187,10 +190,9 @@ def test_output_is_of_the_declared_kind(case):
     elif case.family in OUTPUTS:
         assert type(output) is OUTPUTS[case.family]
     elif case.family == "dynamics":
+        fields = {field.name for field in dataclasses.fields(component.native)}
+        assert set(component.command_bounds) <= fields
         assert type(output[0]) is Kinematics
-        assert set(component.command_bounds) <= {
-            f.name for f in dataclasses.fields(component.native)
-        }
     else:
         assert isinstance(output, eqx.Module)
 

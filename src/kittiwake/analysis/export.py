@@ -19,15 +19,18 @@ ROWS_PER_BLOCK = 1000
 
 def export_csv(log: Log, folder: str | Path) -> list[Path]:
     """Write one ``NAME.csv`` for each vehicle into a folder, which is made if need be."""
-    pyarrow, csv = optional("pyarrow", "data"), optional("pyarrow.csv", "data")
-
     folder = Path(folder)
     paths = [_csv_path(folder, name) for name in log.names]
     folder.mkdir(parents=True, exist_ok=True)
+    return [write_csv(log, name, path) for name, path in zip(log.names, paths, strict=True)]
+
+
+def write_csv(log: Log, name: str, path: Path) -> Path:
+    """Write one vehicle's rows into a file; returns its path."""
+    pyarrow, csv = optional("pyarrow", "data"), optional("pyarrow.csv", "data")
     options = csv.WriteOptions(quoting_header="none")
-    for name, path in zip(log.names, paths, strict=True):
-        csv.write_csv(pyarrow.table(_columns(log, name)), path, options)
-    return paths
+    csv.write_csv(pyarrow.table(_columns(log, name)), path, options)
+    return path
 
 
 def export_parquet(log: Log, path: str | Path) -> None:

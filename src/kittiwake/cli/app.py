@@ -37,3 +37,6 @@ def main() -> None:
     except KittiwakeError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(BAD_INPUT)
+    except OSError as error:
+        sys.stderr.write(f"{error.filename or 'a file'}: {error.strerror or error}\n")
+        sys.exit(BAD_INPUT)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kittiwake.cli.plot import Folder
+from kittiwake.core.errors import LogError
 
 
 class Format(StrEnum):
@@ -24,17 +25,24 @@ def export(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", metavar="PATH", help="Where to. [default: in DIR]"),
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="PATH",
+            help="A folder for csv, else a file; in DIR unless given.",
+        ),
     ] = None,
 ) -> None:
     """Turn a run's log into CSV, Parquet, or a complete MCAP file."""
     from rich import print as show
 
-    from kittiwake.analysis.export import export_csv, export_mcap, export_parquet
+    from kittiwake.analysis.export import export_csv, export_mcap, export_parquet, write_csv
     from kittiwake.analysis.log import Log
 
     log = Log.read(folder)
-    if to is Format.csv:
+    if to is Format.csv and out is not None and out.suffix == ".csv":
+        written = [write_csv(log, _only_vehicle(log.names), out)]
+    elif to is Format.csv:
         written = export_csv(log, out or folder)
     elif to is Format.parquet:
         written = [out or folder / "log.parquet"]
@@ -44,3 +52,11 @@ def export(
         export_mcap(log, folder, written[0])
     for path in written:
         show(f"wrote {path}")
+
+
+def _only_vehicle(names: tuple[str, ...]) -> str:
+    """The vehicle of a log with one: a file holds no more."""
+    if len(names) != 1:
+        message = f"{len(names)} vehicles do not fit into one CSV file; name a folder with -o"
+        raise LogError(message)
+    return names[0]

@@ -37,6 +37,8 @@ class Kind(StrEnum):
     estimators = "estimators"
     controllers = "controllers"
     guidance = "guidance"
+    behaviours = "behaviours"
+    tasks = "tasks"
     winds = "winds"
     turbulence = "turbulence"
     atmospheres = "atmospheres"
@@ -48,18 +50,21 @@ def list_(
     as_json: Annotated[bool, typer.Option("--json", help="An array of names.")] = False,
 ) -> None:
     """List scenarios, vehicles and the components that scenarios are built from."""
-    listed = {"scenarios": summaries()}
+    # no behaviours and no tasks are there yet, but scripts may ask for them
+    listed: dict[str, dict[str, str]] = {"behaviours": {}, "tasks": {}, "scenarios": summaries()}
     listed |= {
         registry.family: {name: entry.summary for name, entry in registry.entries.items()}
         for registry in REGISTRIES
     }
-    chosen = {kind.value: listed[kind.value]} if kind else listed
+    kinds = [kind] if kind else list(Kind)
+    chosen = {kind.value: listed[kind.value] for kind in kinds}
     if as_json:
         names = sorted(name for entries in chosen.values() for name in entries)
         sys.stdout.write(json.dumps(names) + "\n")
         return
     for family, entries in chosen.items():
-        _show(family, entries)
+        if entries or kind:
+            _show(family, entries)
 
 
 def _show(family: str, entries: dict[str, str]) -> None:

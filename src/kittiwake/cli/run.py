@@ -35,12 +35,12 @@ def run(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder for the results. [default: runs/NAME-TIME]"),
+        typer.Option(metavar="DIR", help="Folder for the results, runs/NAME-TIME unless given."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print summary.json alone on standard output.")
     ] = False,
-    quiet: Annotated[bool, typer.Option(help="Print nothing but mistakes.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but mistakes.")] = False,
 ) -> None:
     """Fly a scenario and write its log, summary and picture into a folder."""
     from kittiwake.analysis.overview import save_overview

@@ -51,7 +51,7 @@ class AbstractGuidance(AbstractComponent):
         """The next state and the signal to follow."""
 
     def legs(self, state: Any) -> Count:
-        """How many legs of the task are done, for events in the log."""
+        """How many waypoints have been reached; a change is an event in the log."""
         del state
         return 0
 

@@ -71,7 +71,7 @@ class Watch:
         last_status, last_legs = self._last.get(name, (0, 0))
         self._last[name] = (int(status[-1]), int(legs[-1]))
         found = [
-            Finding(float(times[row]), name, f"reached {legs[row]}", None)
+            Finding(float(times[row]), name, f"reached waypoint {legs[row]}", None)
             for row in np.flatnonzero(np.diff(legs, prepend=last_legs))
         ]
         lost = np.flatnonzero(status)

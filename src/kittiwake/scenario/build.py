@@ -243,9 +243,7 @@ class _Builder:
             )
         return None
 
-    def _ladder(
-        self, entry: VehicleSchema, model: VehicleModel, path: KeyPath
-    ) -> tuple[Any, ...]:
+    def _ladder(self, entry: VehicleSchema, model: VehicleModel, path: KeyPath) -> tuple[Any, ...]:
         """The scenario's controllers, None for each that was refused."""
         given = entry.controller if entry.controller is not None else model.default_controller
         key = (*path, "controller")

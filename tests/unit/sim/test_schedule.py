@@ -1,0 +1,169 @@
+"""Rates: which ones fit the physics, and that a component runs when due and holds between."""
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kittiwake.core.component import AbstractController, AbstractSensor
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.keys import seed_key
+from kittiwake.core.signals import AttitudeThrottle, PositionYaw
+from kittiwake.core.vehicle import Scheduled
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import parse_document
+from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.schedule import Clock, Held, run, steps_between
+
+TICKS = 16
+ONE_PELICAN = """
+name: one
+time: {rate_hz: 50, duration_s: 1}
+vehicles:
+  gull: {model: pelican, start: {position_world_m: [0, 0, 10]}}
+"""
+
+
+class Reading(eqx.Module):
+    """What the probe saw: when, for which step, with which draw, how often so far."""
+
+    time_s: jax.Array
+    dt_s: jax.Array
+    draw: jax.Array
+    runs: jax.Array
+
+
+class Probe(AbstractSensor):
+    """A sensor that reports how it is run."""
+
+    def init(self, key):
+        del key
+        return jnp.asarray(0, jnp.int32)
+
+    def step(self, state, inputs, dt_s, key):
+        reading = Reading(inputs.time_s, dt_s, jax.random.normal(key), state + 1)
+        return state + 1, reading
+
+
+class Stepwise(AbstractController):
+    """A controller whose pitch counts its own runs."""
+
+    consumes: ClassVar[type] = PositionYaw
+    produces: ClassVar[type] = AttitudeThrottle
+
+    def init(self, key):
+        del key
+        return jnp.asarray(0.0)
+
+    def step(self, state, inputs, dt_s, key):
+        del inputs, dt_s, key
+        return state + 1.0, AttitudeThrottle(state, 0.0, 0.59, 0.0, 12.0)
+
+
+def probe_every(steps):
+    return {"probe": Scheduled(Probe(), steps)}
+
+
+@pytest.fixture(scope="module")
+def readings():
+    """By the probe's period in steps: its readings over the ticks, and the controller's pitch."""
+    scenario = build(parse_document(ONE_PELICAN, "one.yaml"), Path())
+    vehicle = scenario.vehicles["gull"]
+    seen = {}
+    for every in (1, 5):
+        probed = dataclasses.replace(
+            vehicle, sensors=probe_every(every), ladder=(Scheduled(Stepwise(), every),)
+        )
+        fleet = Fleet.of(scenario.world, {"gull": probed}, rate_hz=50.0)
+        seen[every] = flown(fleet)
+    return seen
+
+
+def flown(fleet):
+    with jax.enable_x64(True):
+        _, (reading, pitch) = jax.jit(
+            lambda key: fleet.rollout(
+                fleet.init(key),
+                TICKS,
+                lambda groups: (groups[0].measurements["probe"], groups[0].command.pitch_rad),
+            )
+        )(seed_key(3))
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[:, 0], (reading, pitch))
+
+
+def test_a_sensor_at_a_tenth_of_a_second_runs_at_each_fifth_tick_and_holds_between(readings):
+    reading, _ = readings[5]
+    last_due = np.arange(TICKS) // 5 * 5
+    np.testing.assert_array_equal(reading.time_s, last_due * 0.02)
+    np.testing.assert_array_equal(reading.runs, last_due // 5 + 1)
+    np.testing.assert_array_equal(reading.draw, reading.draw[last_due])
+
+
+def test_a_sensor_at_every_step_runs_at_every_step(readings):
+    reading, _ = readings[1]
+    np.testing.assert_array_equal(reading.time_s, np.arange(TICKS) * 0.02)
+    np.testing.assert_array_equal(reading.runs, np.arange(TICKS) + 1)
+    assert len(set(reading.draw)) == TICKS
+
+
+def test_a_component_is_told_the_time_between_its_own_runs(readings):
+    np.testing.assert_allclose(readings[1][0].dt_s, 0.02, rtol=1e-15)
+    np.testing.assert_allclose(readings[5][0].dt_s, 0.1, rtol=1e-15)
+
+
+def test_a_draw_depends_on_the_tick_and_not_on_the_rate(readings):
+    np.testing.assert_array_equal(readings[5][0].draw[::5], readings[1][0].draw[::5])
+
+
+def test_a_controller_at_a_tenth_of_a_second_holds_its_command(readings):
+    np.testing.assert_array_equal(readings[5][1], np.arange(TICKS) // 5)
+    np.testing.assert_array_equal(readings[1][1], np.arange(TICKS))
+
+
+def test_a_component_at_every_step_holds_no_output():
+    clock = Clock(jnp.asarray(0, jnp.int32), 0.02)
+    inputs = eqx.tree_at(lambda r: r, Reading(*4 * [jnp.asarray(0.0)]), Reading(1.0, 0.0, 0.0, 0.0))
+    state = Held(jnp.asarray(0, jnp.int32), None)
+    held, output = run(Scheduled(Probe(), 1), state, inputs, clock, seed_key(0))
+    assert held.output is None
+    assert float(output.time_s) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("physics_hz", "wanted_hz", "steps"),
+    [(50.0, None, 1), (50.0, 50, 1), (50.0, 10, 5), (400.0, 0.5, 800), (100.0, 100 / 3, 3)],
+)
+def test_a_rate_that_divides_gives_whole_steps(physics_hz, wanted_hz, steps):
+    assert steps_between(physics_hz, wanted_hz) == steps
+
+
+@pytest.mark.parametrize(("physics_hz", "wanted_hz"), [(50.0, 30), (50.0, 51), (50.0, 49.999)])
+def test_a_rate_that_does_not_divide_is_refused_with_both_numbers(physics_hz, wanted_hz):
+    with pytest.raises(ScenarioError) as refused:
+        steps_between(physics_hz, wanted_hz)
+    assert f"rate_hz {wanted_hz:g} does not divide" in str(refused.value)
+    assert f"{physics_hz:g} Hz" in str(refused.value)
+
+
+@given(st.floats(1.0, 1000.0), st.integers(1, 10_000))
+def test_any_fraction_of_the_physics_rate_divides_it(physics_hz, steps):
+    assert steps_between(physics_hz, physics_hz / steps) == steps
+
+
+@pytest.mark.xfail(strict=True, reason="16.6667 is proposed, which is no third of 50")
+@pytest.mark.parametrize("wanted_hz", [30, 7])
+def test_the_rates_that_a_refusal_proposes_are_accepted(wanted_hz):
+    with pytest.raises(ScenarioError) as refused:
+        steps_between(50.0, wanted_hz)
+    proposed = re.findall(r"[\d.]+", str(refused.value).rpartition("write")[2])
+    assert proposed
+    for rate in proposed:
+        assert steps_between(50.0, float(rate)) >= 1
