@@ -247,11 +247,12 @@ def cases() -> Iterator[Case]:
     for family, contract in CONTRACTS.items():
         for name in contract.registry.names():
             kind = contract.registry.find(name)
-            for form, make in _examples(family, name, kind).items():
+            for form, make in forms_of(family, name, kind).items():
                 yield Case(family, name, form, make)
 
 
-def _examples(family: str, name: str, kind: Any) -> dict[str, Callable[[], Any]]:
+def forms_of(family: str, name: str, kind: Any) -> dict[str, Callable[[], Any]]:
+    """The examples of one registered component, or itself if its defaults will do."""
     given = EXAMPLES.get(f"{family}/{name}", {})
     if family == "dynamics":
         given = {**given, **_flown_by(kind)}

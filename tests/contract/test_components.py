@@ -22,9 +22,11 @@ from tests.contract.examples import (
     as_traced,
     cases,
     cruising,
+    forms_of,
 )
 
 import kittiwake
+from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.registry import Registry
 from kittiwake.core.surroundings import Air
@@ -97,6 +99,12 @@ def test_every_family_has_a_contract():
     }
     # vehicles are data, tested beside this file
     assert found - {"vehicles"} == set(CONTRACTS), "add the family to tests/contract/examples.py"
+
+
+def test_component_without_an_example_is_refused_with_the_place_for_one():
+    make = forms_of("controllers", "new-one", StickInversion)[""]
+    with pytest.raises(pytest.fail.Exception, match=r"EXAMPLES\['controllers/new-one'\] in tests/"):
+        make()
 
 
 def assert_loop_carries(case):

@@ -4,8 +4,9 @@ Two vehicles whose centres are nearer than a distance have collided (QRSim: 2 m,
 Every pair is looked at, so the cost grows with the square of their number.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -27,15 +28,11 @@ class Proximity(AbstractInteraction):
         square = _squares(position.x) + _squares(position.y) + _squares(position.z)
         others = ~jnp.eye(square.shape[0], dtype=bool)
         close = (square < self.collision_distance_m * self.collision_distance_m) & others
-        return Surroundings(
-            surroundings.gravity_mps2,
-            surroundings.air,
-            surroundings.wind_world_mps,
-            surroundings.height_above_ground_m,
-            surroundings.collided | jnp.any(close, axis=1),
+        return eqx.tree_at(
+            lambda around: around.collided, surroundings, surroundings.collided | close.any(axis=1)
         )
 
 
-def _squares(coordinate: Real) -> Float[Array, "vehicles vehicles"]:
-    x = jnp.asarray(coordinate)
+def _squares(x: Any) -> Float[Array, "vehicles vehicles"]:
+    # a scalar of one vehicle by its type, here one number for each of them
     return (x[:, None] - x[None, :]) ** 2

@@ -53,10 +53,14 @@ def columns(fleet: Fleet, state: FleetState) -> tuple[tuple[str, ...], ...]:
     """Each group's column names, in the order of ``rows``."""
     names: list[tuple[str, ...]] = []
 
-    def note(s: FleetState) -> None:
-        names.extend(tuple(row_columns(snapshot)) for snapshot in fleet.step(s)[1])
+    def note(snapshot: Snapshot) -> None:
+        names.append(tuple(row_columns(snapshot)))
 
-    jax.eval_shape(note, state)
+    def one_step(s: FleetState) -> None:
+        for snapshots in fleet.step(s)[1]:
+            jax.vmap(note)(snapshots)
+
+    jax.eval_shape(one_step, state)
     return tuple(names)
 
 

@@ -23,7 +23,7 @@ class Clock(eqx.Module):
     @property
     def time_s(self) -> Real:
         """Time since the start."""
-        return self.tick * self.dt_s
+        return jnp.asarray(self.tick, jnp.result_type(float)) * self.dt_s
 
 
 class Held(eqx.Module):

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import equinox as eqx
@@ -130,7 +131,7 @@ def test_a_controller_at_a_tenth_of_a_second_holds_its_command(readings):
 
 def test_a_component_at_every_step_holds_no_output():
     clock = Clock(jnp.asarray(0, jnp.int32), 0.02)
-    inputs = eqx.tree_at(lambda r: r, Reading(*4 * [jnp.asarray(0.0)]), Reading(1.0, 0.0, 0.0, 0.0))
+    inputs = SimpleNamespace(time_s=1.0)
     state = Held(jnp.asarray(0, jnp.int32), None)
     held, output = run(Scheduled(Probe(), 1), state, inputs, clock, seed_key(0))
     assert held.output is None

@@ -38,6 +38,7 @@ KEY_IN = (5.95, 0.95, 7.5, 4.15)
 MAX_STOPS = 40
 MAX_REASONS = 3
 ELEVATION_DEG = 24.0
+TICK_PAD, LABEL_PAD = 8.0, 21.0  # what matplotlib adds to these distances in space
 AREA_DASHES = (0, (5, 3))
 SHADOW = "#BDBDBD"
 
@@ -151,10 +152,16 @@ def _set_box(axes: Axes3D, scene: Scene) -> None:
         own = getattr(axes, f"{axis}axis")
         own.set_major_locator(MaxNLocator(5 if share > 0.6 else 3, steps=[1, 2, 2.5, 5, 10]))
         own.set_pane_color((1.0, 1.0, 1.0, 0.0))
-        own.set_tick_params(labelsize=SMALL, pad=0)
         own.set_label_text(label, fontsize=NORMAL)
-        own.labelpad = -2.0 if axis == "z" else 2.0
         own.line.set_color(GREY)
+        own.set_tick_params(labelsize=SMALL, pad=0)
+        own.labelpad = 2.0
+    # Numbers beside the upright axis are centred on their place: long ones need to stand off, and
+    # by more where the box is narrow, for matplotlib measures in shares of its width.
+    digits = max(len(f"{tick:g}") for tick in axes.zaxis.get_majorticklocs())
+    narrow = max(size) / max(size[:2])
+    axes.zaxis.set_tick_params(pad=(TICK_PAD + digits) * narrow - TICK_PAD)
+    axes.zaxis.labelpad = (LABEL_PAD - 6.0 + 2.5 * digits) * narrow - LABEL_PAD
     axes.patch.set_alpha(0.0)
 
 

@@ -137,7 +137,7 @@ def _draw_title(figure: Figure, log: Log, losses: Mapping[str, Loss], notes: Seq
         parts.append(f"{len(losses):,} lost")
     if not log.complete:
         parts.append("recording cut off")
-    line = "  ·  ".join(part for part in [*parts, *notes] if part)
+    line = " · ".join(part for part in [*parts, *notes] if part)
     figure.text(
         *look.place(LEFT_IN, SUBTITLE_IN),
         look.shortened(line, MAX_SUBTITLE),
@@ -174,7 +174,7 @@ def _draw_footer(figure: Figure, summary: Mapping[str, Any]) -> None:
         parts.append(f"min separation {separation_m:.3g} m")
     metrics = list((summary.get("metrics") or {}).items())[:MAX_METRICS]
     parts += [f"{name} {value:.4g}" for name, value in metrics if _known(value) is not None]
-    line = "   ·   ".join(part for part in parts if part)
+    line = " · ".join(part for part in parts if part)
     figure.text(
         *look.place(LEFT_IN, FOOTER_IN),
         look.shortened(line, MAX_SUBTITLE + 20),

@@ -13,7 +13,7 @@ WIND_WORLD_MPS = ("wind_x_world_mps", "wind_y_world_mps")
 CALM_MPS = 0.01
 # A flight area is drawn up to this many times the size of the paths; beyond, they would be dots.
 AREA_FACTOR = 2.0
-LEAST_SPAN_M = 1.0
+LEAST_SPAN_M = 0.5
 LEAST_SHARE = 0.3
 
 Corner = Float64[np.ndarray, "3"]
@@ -48,10 +48,10 @@ def look_around(traces: Sequence[Trace], scenario: Mapping[str, Any]) -> Scene:
         low, high = np.minimum(low, area[0]), np.maximum(high, area[1])
     ground_m = _number(world.get("ground_z_m"), 0.0)
     # shadows fall on the ground if that is as near as the paths are wide
-    grounded = 0.0 <= low[2] - ground_m <= max(high - low)
+    grounded = bool(0.0 <= low[2] - ground_m <= max(high - low))
     if grounded:
         low = np.array([low[0], low[1], ground_m])
-    return Scene(*_opened(low, high, grounded=grounded), area, bool(grounded), mean_wind(traces))
+    return Scene(*_opened(low, high, grounded=grounded), area, grounded, mean_wind(traces))
 
 
 def mean_wind(traces: Sequence[Trace]) -> Float64[np.ndarray, "2"] | None:

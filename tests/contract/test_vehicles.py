@@ -1,0 +1,72 @@
+"""What every registered vehicle promises: parameters that fit, a source, and a way to be flown."""
+
+import dataclasses
+from importlib.resources import files
+
+import jax
+import jax.numpy as jnp
+import pytest
+from tests.contract.examples import CRUISING
+
+from kittiwake.control import CONTROLLERS
+from kittiwake.core.ladder import ladder_path
+from kittiwake.physics import DYNAMICS
+from kittiwake.scenario.parameters import build_component
+from kittiwake.sim.schedule import strong
+from kittiwake.vehicles import VEHICLES
+
+
+@pytest.fixture(params=VEHICLES.names())
+def model(request):
+    return VEHICLES.find(request.param)
+
+
+@pytest.fixture
+def dynamics(model):
+    return build_component(model.dynamics, model.parameters(), str)
+
+
+def test_data_file_names_every_required_parameter_and_no_other(model):
+    required = {
+        field.name
+        for field in dataclasses.fields(model.dynamics)
+        if field.default is field.default_factory is dataclasses.MISSING
+    }
+    known = {field.name for field in dataclasses.fields(model.dynamics)}
+    assert required <= set(model.parameters()) <= known
+
+
+def test_data_file_says_where_its_numbers_come_from(model):
+    text = files("kittiwake.vehicles").joinpath("data", model.data).read_text(encoding="utf-8")
+    assert "Source:" in text
+
+
+def test_dynamics_of_a_vehicle_are_registered(model):
+    assert model.dynamics in {DYNAMICS.find(name) for name in DYNAMICS.names()}
+
+
+def test_default_controller_leads_to_the_native_command(model, dynamics):
+    controller = CONTROLLERS.find(model.default_controller)()
+    ladder = (controller, *model.bridges(dynamics))
+    path = ladder_path(ladder, controller.consumes, dynamics.native)
+    assert path[:1] == (0,)
+
+
+def test_bridges_lead_to_the_native_command(model, dynamics):
+    bridges = model.bridges(dynamics)
+    for bridge in bridges:
+        assert ladder_path(bridges, bridge.consumes, dynamics.native)
+
+
+def test_vehicle_begins_where_it_is_put(model, dynamics):
+    start = CRUISING.start
+    state = strong(dynamics.init(start.kinematics(), CRUISING.surroundings))
+    motion = dynamics.kinematics(state)
+    for found, given in (
+        (motion.position_world_m, start.position_world_m),
+        (motion.velocity_world_mps, start.velocity_world_mps),
+        (motion.angular_velocity_body_radps, start.angular_velocity_body_radps),
+    ):
+        # the velocity goes through the body's axes and back
+        assert jnp.allclose(found.array, given.array, rtol=0.0, atol=1e-14)
+    assert all(jax.tree.leaves(dynamics.validity(state)))

@@ -1,0 +1,90 @@
+"""The integrators against problems whose solutions are known."""
+
+from typing import get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase, Tableau
+
+ORDERS = {"euler": 1, "semi-implicit-euler": 1, "heun": 2, "rk4": 4, "dormand-prince-5": 5}
+
+
+def integrated(name, derivative, start, dt_s, steps):
+    """The phase after some steps."""
+
+    def step(phase, _):
+        return INTEGRATORS[name].step(derivative, phase, dt_s), None
+
+    start = jax.tree.map(jnp.asarray, start)
+    return jax.jit(lambda phase: jax.lax.scan(step, phase, None, length=steps)[0])(start)
+
+
+def blow_up(phase):
+    """q'' = 2 q^3, which q = 1 / (2 - t) solves."""
+    return Phase(phase.motion, 2.0 * phase.configuration**3)
+
+
+def oscillation(phase):
+    """q'' = -q."""
+    return Phase(phase.motion, -phase.configuration)
+
+
+def energy(phase):
+    return float(0.5 * (phase.configuration**2 + phase.motion**2))
+
+
+def test_every_name_that_a_file_may_give_has_an_integrator():
+    assert set(INTEGRATORS) == set(get_args(IntegratorName)) == set(ORDERS)
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_error_shrinks_with_the_declared_order(name):
+    errors = []
+    for steps in (40, 80):
+        end = integrated(name, blow_up, Phase(0.5, 0.25), 1.0 / steps, steps)
+        errors.append(max(abs(float(end.configuration) - 1.0), abs(float(end.motion) - 1.0)))
+    assert INTEGRATORS[name].order == ORDERS[name]
+    # the next term of the error is still some percent of the first at 40 steps
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[name], abs=0.15)
+
+
+@pytest.mark.parametrize("name", [n for n, i in INTEGRATORS.items() if isinstance(i, Tableau)])
+def test_stages_of_a_tableau_lie_within_the_step(name):
+    tableau = INTEGRATORS[name]
+    assert sum(tableau.b) == pytest.approx(1.0, abs=1e-15)
+    assert len(tableau.a) == len(tableau.b)
+    assert all(0.0 <= sum(row) <= 1.0 + 1e-14 for row in tableau.a)
+    assert [len(row) for row in tableau.a] == list(range(len(tableau.a)))
+
+
+def test_semi_implicit_euler_keeps_the_energy_of_an_oscillator_bounded():
+    dt_s, periods = 0.01, []
+    phase = Phase(1.0, 0.0)
+    for _ in range(10):
+        phase = integrated("semi-implicit-euler", oscillation, phase, dt_s, steps=10_000)
+        periods.append(energy(phase))
+    # it keeps q^2 + v^2 - dt q v exactly, so the energy stays within dt / 2 of itself, 1e5 steps on
+    assert max(abs(e / 0.5 - 1.0) for e in periods) < 0.51 * dt_s
+    kept = phase.configuration**2 + phase.motion**2 - dt_s * phase.configuration * phase.motion
+    assert float(kept) == pytest.approx(1.0, abs=1e-10)
+
+
+def test_explicit_euler_gains_energy_at_every_step():
+    dt_s, steps = 0.01, 100_000
+    end = integrated("euler", oscillation, Phase(1.0, 0.0), dt_s, steps)
+    # each step multiplies the amplitude by |1 + i dt|
+    assert energy(end) / 0.5 == pytest.approx((1.0 + dt_s**2) ** steps, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_step_has_the_gradient_of_a_finite_difference(name):
+    def end(q):
+        phase = INTEGRATORS[name].step(blow_up, Phase(q, 0.25), 0.1)
+        return phase.configuration + phase.motion
+
+    difference = (end(0.5 + 1e-6) - end(0.5 - 1e-6)) / 2e-6
+    # central differences of step 1e-6 keep ten digits
+    assert float(jax.grad(end)(0.5)) == pytest.approx(float(difference), rel=1e-8)

@@ -1,0 +1,514 @@
+import logging
+from itertools import combinations
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+from mpl_toolkits.mplot3d import Axes3D
+
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.overview import draw_overview, save_overview
+from kittiwake.analysis.overview.events import flag_rows
+from kittiwake.analysis.overview.inputs import input_panels
+from kittiwake.analysis.overview.look import DPI, PAGE_IN
+from kittiwake.analysis.overview.scene import look_around, mean_wind, stops
+from kittiwake.analysis.overview.series import readable_yaw_deg
+from kittiwake.analysis.overview.trace import find_losses, select_traces
+from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
+
+RATE_HZ = 10.0
+QUANTITIES = ("non-finite position_world_m", "x_m", "y_m", "z_m")
+PLACES_M = np.array([[0.0, 30.0, 12.0], [25.0, 30.0, 18.0], [0.0, 0.0, 10.0]])
+COMMANDS = {
+    "cmd_pitch_rad": lambda t: 0.2 * np.sin(t),
+    "cmd_roll_rad": lambda t: 0.1 * np.cos(t),
+    "cmd_throttle": lambda t: 0.6 + 0.01 * np.sin(t),
+    "cmd_yaw_rate_radps": lambda t: 0.05 * np.sin(2.0 * t),
+    "cmd_battery_v": lambda t: np.full_like(t, 11.9),
+    "act_thrust_n": lambda t: 16.0 + np.sin(t),
+}
+WAYPOINT_TOUR = {"name": "waypoint-tour", "seed": 4, "world": {"ground_z_m": 0.0}}
+
+
+def table(columns, rows):
+    """Rows of these columns after the state's; level and at rest where nothing else is given."""
+    names = (*STATE_COLUMNS, *(c for c in columns if c not in (*STATE_COLUMNS, "status")), "status")
+    given = {"time_s": np.arange(rows) / RATE_HZ, "qw": 1.0} | columns
+    values = [np.broadcast_to(np.asarray(given.get(c, 0.0), float), (rows,)) for c in names]
+    return Table(names, np.stack(values, axis=1), QUANTITIES)
+
+
+def tour(rows=301):
+    """A vehicle from one place to the next, with everything that a Pelican logs."""
+    time_s = np.arange(rows) / RATE_HZ
+    leg = np.minimum((time_s // 10.0).astype(int), 2)
+    columns = {"qz": 0.01 * np.sin(time_s), "vx_mps": np.cos(time_s), "setpoint.yaw_rad": 0.0}
+    for axis, name in enumerate("xyz"):
+        ends = np.concatenate([[0.0], PLACES_M[:, axis]])
+        columns[f"{name}_m"] = np.interp(time_s, [0.0, 8.0, 18.0, 28.0], ends)
+        columns[f"setpoint.position_{name}_world_m"] = PLACES_M[leg, axis]
+    columns |= {"wind_x_world_mps": 3.0, "wind_y_world_mps": 4.0 + np.sin(time_s)}
+    return table(columns | {name: shape(time_s) for name, shape in COMMANDS.items()}, rows)
+
+
+def hovering(number, rows=60):
+    time_s = np.arange(rows) / RATE_HZ
+    place = {"x": 5.0 * (number % 40), "y": 5.0 * (number // 40), "z": 10.0}
+    columns = {f"{axis}_m": at + 0.3 * np.sin(time_s + number) for axis, at in place.items()}
+    columns |= {f"setpoint.position_{axis}_world_m": at for axis, at in place.items()}
+    return table(columns, rows)
+
+
+def changed(old, column, rows, value):
+    values = old.values.copy()
+    values[rows, old.columns.index(column)] = value
+    return Table(old.columns, values, old.quantities)
+
+
+def diverging():
+    """A circle until 20 s; then away ever faster, past what squares can hold, to NaN at 28 s."""
+    time_s = np.arange(301) / RATE_HZ
+    away = np.where(time_s < 20.0, 0.0, np.expm1(np.maximum(time_s - 20.0, 0.0) * 60.0))
+    columns = {"x_m": np.sin(time_s) + away, "y_m": np.cos(time_s), "z_m": 5.0, "vx_mps": away}
+    found = table(columns | {"cmd_rudder_rad": 0.1 * np.sin(time_s)}, 301)
+    found.values[280:, 1:-1] = np.nan
+    found.values[280:, -1] = 1.0
+    return found
+
+
+def summary(names, **other):
+    own = {"tracking_rms_m": 0.25, "max_tilt_rad": 0.5, "distance_m": 80.0}
+    return {
+        "scenario": "waypoint-tour",
+        "seed": 7,
+        "status": "completed",
+        "reason": None,
+        "duration_s": 30.0,
+        "vehicles": {
+            name: own | {"tracking_rms_m": 0.25 + place} for place, name in enumerate(names)
+        },
+        "min_separation_m": None,
+        "metrics": {},
+    } | other
+
+
+def tour_log():
+    events = tuple(Event(10.0 * n, "pelican", f"reached {n}") for n in (1, 2))
+    return Log({"pelican": tour()}, events, WAYPOINT_TOUR, summary(["pelican"]))
+
+
+def fleet_log(count):
+    tables = {f"gull-{n}": hovering(n) for n in range(count)}
+    lost = Event(3.0, "gull-1", "lost: x_m outside its limits")
+    return Log(tables, (lost,), {}, summary(tables, min_separation_m=4.5))
+
+
+def bare_log(rows, columns=STATE_COLUMNS):
+    return Log({"otter": Table(columns, np.zeros((rows, len(columns))))})
+
+
+LOGS = {
+    "tour": tour_log,
+    "fleet": lambda: fleet_log(10),
+    "crowd": lambda: fleet_log(300),
+    "diverging": lambda: Log({"pelican": diverging()}),
+    "nan": lambda: Log({"pelican": changed(tour(), "x_m", slice(None), np.nan)}),
+    "gaps": lambda: Log({"pelican": changed(tour(), "y_m", slice(50, 70), np.nan)}),
+    "infinite": lambda: Log({"pelican": changed(tour(), "cmd_pitch_rad", slice(50, 70), np.inf)}),
+    "no state": lambda: bare_log(30, ("time_s", "status")),
+    "vessel": lambda: bare_log(30),
+    "one row": lambda: bare_log(1),
+    "no rows": lambda: bare_log(0),
+    "no vehicles": lambda: Log({}),
+    "odd words": lambda: Log(
+        {"a": tour(), "$b_$": tour()},
+        (Event(1.0, "$b_$", "found $x_ 5% \\frac"), Event(np.nan, "a", "never")),
+        {"name": "$\\alpha" * 40, "world": {"area": {"x_m": "wide", "y_m": [0], "z_m": None}}},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def figures():
+    return {name: draw_overview(LOGS[name]()) for name in ("tour", "fleet", "crowd", "diverging")}
+
+
+def trace_of(log):
+    return select_traces(log, find_losses(log))[0]
+
+
+def axes_labelled(figure, label):
+    return next(axes for axes in figure.axes if axes.get_ylabel() == label)
+
+
+def words(figure):
+    """All text of a figure outside its axes."""
+    return [text.get_text() for text in figure.texts]
+
+
+def listed(axes):
+    legend = axes.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def all_listed(figure):
+    return [label for axes in figure.axes for label in listed(axes)]
+
+
+def page_boxes(figure, artists):
+    renderer = figure.canvas.get_renderer()
+    return [artist.get_window_extent(renderer) for artist in artists]
+
+
+def inside(page, box):
+    return (box.min >= page.min).all() and (box.max <= page.max).all()
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_every_log_becomes_a_picture_that_is_not_blank(name, tmp_path, caplog):
+    with caplog.at_level(logging.WARNING, "matplotlib"):
+        save_overview(LOGS[name](), tmp_path / "overview.png")
+    assert caplog.messages == []
+    pixels = imread(tmp_path / "overview.png")
+    assert pixels.shape[:2] == (PAGE_IN[1] * DPI, PAGE_IN[0] * DPI)
+    drawn = (pixels[..., :3] < 0.99).any(axis=2)
+    assert 0.001 < drawn.mean() < 0.5
+
+
+def test_the_same_log_gives_the_same_file(tmp_path):
+    for name in ("a", "b"):
+        save_overview(fleet_log(3), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_drawing_leaves_matplotlib_as_it_was():
+    before = dict(matplotlib.rcParams)
+    with matplotlib.rc_context({"font.size": 31.0, "axes.grid": False}):
+        figure = draw_overview(bare_log(3))
+        assert matplotlib.rcParams["font.size"] == 31.0
+    assert dict(matplotlib.rcParams) == before
+    assert isinstance(figure, Figure)
+    assert max(text.get_fontsize() for text in figure.findobj(matplotlib.text.Text)) < 31.0
+
+
+def test_one_vehicle_is_shown_with_all_its_state_and_inputs(figures):
+    labels = [axes.get_ylabel() for axes in figures["tour"].axes]
+    assert labels == [
+        "north y (m)",  # in space
+        "north y (m)",  # from above
+        "",  # their key
+        "position\n(m)",
+        "attitude\n(deg)",
+        "yaw\n(deg)",
+        "speed\n(m/s)",
+        "inputs\n(deg)",
+        "yaw rate\n(deg/s)",
+        "inputs\n(relative)",
+    ]
+    assert listed(axes_labelled(figures["tour"], "position\n(m)")) == ["x", "y", "z", "set point"]
+
+
+def test_time_series_share_one_axis_over_the_whole_flight(figures):
+    panels = figures["tour"].axes[3:]
+    assert {panel.get_xlim() for panel in panels} == {(0.0, 30.0)}
+    assert panels[-1].get_xlabel() == "time (s)"
+    assert len({panel.get_position().x0 for panel in panels}) == 1
+
+
+def test_maps_have_equal_scales_on_all_axes(figures):
+    for figure in figures.values():
+        space, plan = figure.axes[:2]
+        assert isinstance(space, Axes3D)
+        limits = np.array([space.get_xlim(), space.get_ylim(), space.get_zlim()])
+        spans_m = limits[:, 1] - limits[:, 0]
+        # matplotlib keeps the box's sides in its own unit; only their ratios count
+        assert np.ptp(space._box_aspect / spans_m) < 1e-9 * max(space._box_aspect / spans_m)
+        unit_px = plan.transData.transform([[0.0, 0.0], [1.0, 1.0]])
+        assert np.allclose(*(unit_px[1] - unit_px[0]), rtol=1e-9)
+
+
+def test_curves_of_one_vehicle_hold_what_was_logged(figures):
+    log = tour_log()
+    axes = axes_labelled(figures["tour"], "position\n(m)")
+    for line, column in zip(axes.lines, ("x_m", "y_m", "z_m"), strict=False):
+        assert np.array_equal(line.get_ydata(), log.column("pelican", column))
+    wanted = axes.lines[3]
+    assert np.array_equal(wanted.get_ydata(), log.column("pelican", "setpoint.position_x_world_m"))
+
+
+def test_euler_angles_are_those_of_the_quaternion():
+    roll, pitch, yaw = np.radians([20.0, -35.0, 100.0])
+    parts = [[np.cos(angle / 2), np.sin(angle / 2)] for angle in (roll, pitch, yaw)]
+    (cr, sr), (cp, sp), (cy, sy) = parts
+    q = {"qw": cr * cp * cy + sr * sp * sy, "qx": sr * cp * cy - cr * sp * sy}
+    q |= {"qy": cr * sp * cy + sr * cp * sy, "qz": cr * cp * sy - sr * sp * cy}
+    angles = trace_of(Log({"a": table(q, 2)})).roll_pitch_yaw_deg
+    assert np.allclose(angles, [20.0, -35.0, 100.0], atol=1e-12)
+
+
+def test_yaw_is_drawn_without_vertical_lines():
+    drifting = np.linspace(170.0, 200.0, 50)
+    wrapped = (drifting + 180.0) % 360.0 - 180.0
+    smooth = readable_yaw_deg(wrapped)
+    assert np.ptp(smooth) == pytest.approx(30.0)
+    assert np.allclose((smooth - drifting) % 360.0 % 360.0 % 359.9999999, 0.0, atol=1e-6)
+    spinning = (np.linspace(0.0, 3600.0, 500) + 180.0) % 360.0 - 180.0
+    cut = readable_yaw_deg(spinning)
+    assert np.nanmax(np.abs(cut)) <= 180.0
+    assert np.nanmax(np.abs(np.diff(cut))) < 180.0
+    assert np.count_nonzero(np.isnan(cut)) == 10
+
+
+def test_a_height_far_above_the_paths_width_has_an_axis_of_its_own():
+    time_s = np.arange(50) / RATE_HZ
+    log = Log({"a": table({"x_m": np.sin(time_s), "z_m": 500.0 + np.sin(time_s)}, 50)})
+    figure = draw_overview(log)
+    assert listed(axes_labelled(figure, "position\n(m)")) == ["x", "y"]
+    assert listed(axes_labelled(figure, "height\n(m)")) == ["z"]
+
+
+def test_inputs_are_grouped_by_unit_and_constant_ones_are_noted():
+    angles, rate, relative = input_panels(trace_of(tour_log()))
+    assert [item.label for item in angles.inputs] == ["pitch", "roll"]
+    assert np.allclose(
+        angles.inputs[0].values, np.degrees(tour_log().column("pelican", "cmd_pitch_rad"))
+    )
+    assert rate.label == "yaw rate\n(deg/s)"
+    assert [item.label.split("\n")[0] for item in relative.inputs] == [
+        "actuator thrust",
+        "throttle",
+    ]
+    assert all(item.largest == pytest.approx(1.0) for item in relative.inputs)
+    assert relative.notes == ("battery 11.9 V",)
+
+
+def test_commands_of_any_vehicle_are_shown_with_their_units():
+    columns = {"cmd_rudder_rad": 0.1, "cmd_force_x_body_n": 2.0, "act_rotor_speed_1_radps": 500.0}
+    panels = input_panels(trace_of(Log({"otter": table(columns, 5)})))
+    assert [panel.label for panel in panels] == [
+        "rudder\n(deg)",
+        "force x\n(N)",
+        "actuator rotor speed 1\n(rad/s)",
+    ]
+    assert panels[2].inputs[0].values[0] == 500.0
+
+
+def test_more_inputs_than_fit_beside_a_panel_are_counted():
+    columns = {f"cmd_rotor_{n}_radps": float(n) for n in range(9)}
+    figure = draw_overview(Log({"octo": table(columns, 5)}))
+    axes = axes_labelled(figure, "inputs\n(rad/s)")
+    assert len(axes.lines) == 9
+    assert listed(axes)[-2:] == ["rotor 5", "and 3 more"]
+
+
+def test_many_vehicles_are_compared_by_error_height_and_speed(figures):
+    figure = figures["fleet"]
+    for label in ("position error (m)", "height z (m)", "speed (m/s)"):
+        curves = [line for line in axes_labelled(figure, label).lines if len(line.get_xdata()) > 2]
+        assert len(curves) == 10
+        assert len({line.get_color() for line in curves}) == 10
+    names = [label for label in all_listed(figure) if label.startswith("gull-")]
+    assert names == [f"gull-{n}" for n in range(10)]
+
+
+def test_without_set_points_only_height_and_speed_are_compared():
+    log = Log({name: table({"z_m": 3.0}, 20) for name in "ab"})
+    labels = [axes.get_ylabel() for axes in draw_overview(log).axes[3:]]
+    assert labels == ["height z (m)", "speed (m/s)", ""]
+
+
+def test_a_crowd_is_thinned_to_lines_that_can_be_seen_and_says_so(figures):
+    figure = figures["crowd"]
+    curves = axes_labelled(figure, "speed (m/s)").lines
+    assert len([line for line in curves if len(line.get_xdata()) > 2]) == 100
+    assert "100 of 300 vehicles drawn" in words(figure)[1]
+    assert not [label for label in all_listed(figure) if label.startswith("gull")]
+    assert axes_labelled(figure, "vehicle, in the scenario's order").get_ylim() == (300.0, 1.0)
+
+
+def test_long_logs_are_thinned_to_two_thousand_rows_with_first_and_last():
+    log = Log({"a": tour(rows=9001)})
+    trace = trace_of(log)
+    assert trace.step == 5
+    assert len(trace.time_s) == 1801
+    assert (trace.time_s[0], trace.time_s[-1]) == (0.0, 900.0)
+    assert "one row in 5 drawn" in words(draw_overview(log))[1]
+
+
+def test_lost_vehicles_of_a_crowd_are_always_drawn():
+    names = [f"gull-{n}" for n in range(500)]
+    lost = {f"gull-{n}" for n in (3, 77, 401)}
+    events = tuple(Event(1.0, name, "lost: x_m outside its limits") for name in sorted(lost))
+    log = Log(dict.fromkeys(names, hovering(0, rows=15)), events)
+    traces = select_traces(log, find_losses(log))
+    assert len(traces) == 100
+    assert {trace.name for trace in traces if trace.loss is not None} == lost
+    assert [trace.place for trace in traces] == sorted({trace.place for trace in traces})
+
+
+def test_a_loss_is_found_in_events_in_the_status_and_in_the_numbers():
+    sound = hovering(0)
+    log = Log(
+        {
+            "told": sound,
+            "judged": changed(sound, "status", slice(40, None), 3.0),
+            "broken": changed(sound, "qw", slice(50, None), np.nan),
+            "sound": changed(sound, "x_m", slice(20, 30), np.nan),
+        },
+        (Event(2.05, "told", "lost: z_m outside its limits"), Event(1.0, "sound", "reached 1")),
+    )
+    losses = find_losses(log)
+    assert {name: (loss.time_s, loss.reason) for name, loss in losses.items()} == {
+        "told": (2.05, "lost: z_m outside its limits"),
+        "judged": (4.0, "lost: y_m outside its limits"),
+        "broken": (5.0, "diverged: not finite"),
+    }
+    assert np.array_equal(losses["told"].position_world_m, sound.values[20, 1:4])
+
+
+def test_a_lost_vehicle_has_a_cross_and_its_reason_on_the_maps(figures):
+    figure = figures["fleet"]
+    plan, key = figure.axes[1:3]
+    [cross] = [line for line in plan.lines if line.get_marker() == "X"]
+    at = np.array([cross.get_xdata()[0], cross.get_ydata()[0]])
+    assert np.array_equal(at, hovering(1).values[30, 1:3])
+    assert "lost: x_m outside\nits limits" in listed(key)
+
+
+def test_a_diverging_vehicle_does_not_shrink_the_rest_of_the_picture(figures):
+    figure = figures["diverging"]
+    west, east = figure.axes[1].get_xlim()
+    assert -40.0 < west < -1.0 < 1.0 < east < 40.0
+    assert axes_labelled(figure, "speed\n(m/s)").get_ylim()[1] < 20.0
+    assert axes_labelled(figure, "speed\n(m/s)").get_xlim() == (0.0, 30.0)
+    assert "diverged: non-finite\nposition_world_m" in listed(figure.axes[2])
+
+
+def test_events_are_lines_in_every_panel_with_their_words_above(figures):
+    for axes in figures["tour"].axes[3:]:
+        lines = [line for line in axes.lines if np.ptp(line.get_xdata()) == 0.0]
+        assert [line.get_xdata()[0] for line in lines] == [10.0, 20.0]
+    annotations = [text.get_text() for text in figures["tour"].axes[3].texts]
+    assert [text for text in annotations if text] == ["reached 1", "reached 2"]
+
+
+def test_event_labels_never_cover_each_other_and_the_rest_is_counted():
+    events = tuple(Event(0.03 * n, "pelican", f"reached {n}") for n in range(400))
+    lost = Event(28.0, "pelican", "lost: x_m outside its limits")
+    figure = draw_overview(Log({"pelican": tour()}, (*events, lost)))
+    labels = [text for text in figure.axes[3].texts if text.get_text()]
+    assert labels[0].get_text().startswith("lost")
+    boxes = page_boxes(figure, labels)
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert f"{len(labels)} of 401 events named" in words(figure)[1]
+
+
+def test_masts_of_event_labels_cross_no_label():
+    flags = [(0.0, 1.0), (0.5, 1.0), (0.9, 0.3), (3.0, 0.5)]
+    rows = flag_rows(flags)
+    assert rows == [2, 1, 0, 0]
+    for (start, width), row in zip(flags, rows, strict=True):
+        masts = [
+            r for (mast, _), r in zip(flags, rows, strict=True) if start < mast < start + width
+        ]
+        assert all(other < row for other in masts)
+
+
+def outer_words(axes):
+    """An axes' words; numbers outside its limits keep a place although they are not shown."""
+    low, high = sorted(axes.get_ylim())
+    ticks = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+    numbers = [label for at, label in ticks if low <= at <= high]
+    inside = [text for text in axes.texts if text.get_text()]
+    names = [] if isinstance(axes, Axes3D) else [axes.xaxis.label, axes.yaxis.label, *numbers]
+    legend = [] if axes.get_legend() is None else [axes.get_legend()]
+    return inside + [name for name in names if name.get_text() and axes.axison] + legend
+
+
+@pytest.mark.parametrize("name", ["tour", "fleet", "crowd", "diverging"])
+def test_no_words_cover_other_words_or_leave_the_page(figures, name):
+    figure = figures[name]
+    artists = [text for text in figure.texts if text.get_text()]
+    artists += [artist for axes in figure.axes for artist in outer_words(axes)]
+    boxes = page_boxes(figure, artists)
+    page = figure.bbox
+    assert [a for a, box in zip(artists, boxes, strict=True) if not inside(page, box)] == []
+    pairs = combinations(zip(artists, boxes, strict=True), 2)
+    assert [(one, other) for (one, a), (other, b) in pairs if a.overlaps(b)] == []
+
+
+def test_the_title_says_what_was_flown_and_how_it_ended(figures):
+    title, subtitle, _ = words(figures["tour"])
+    assert title == "waypoint-tour"
+    assert subtitle.split(" · ") == [
+        "pelican",
+        "30 s",
+        "seed 7",
+        "completed",
+    ]
+    failed = summary(["pelican"], status="failed", reason="pelican: lost: x_m outside its limits")
+    log = Log({"pelican": tour()}, (), {}, failed, complete=False)
+    subtitle = words(draw_overview(log))[1]
+    assert subtitle.endswith("failed: pelican: lost: x_m outside its limits · recording cut off")
+
+
+def test_without_a_summary_the_title_comes_from_scenario_and_log():
+    title, subtitle, footer = words(draw_overview(Log({"a": tour()}, (), WAYPOINT_TOUR)))
+    assert (title, subtitle, footer) == ("waypoint-tour", "a · 30 s · seed 4", "")
+
+
+def test_the_footer_has_the_metrics(figures):
+    footer = words(figures["tour"])[-1]
+    assert footer.split(" · ") == [
+        "tracking RMS 0.25 m",
+        "max tilt 28.6°",
+        "distance flown 80 m",
+    ]
+    footer = words(figures["fleet"])[-1]
+    assert "tracking RMS 9.25 m (gull-9), median 4.75 m" in footer
+    assert "min separation 4.5 m" in footer
+
+
+def test_the_wind_is_named_by_where_it_comes_from(figures):
+    traces = [trace_of(tour_log())]
+    assert mean_wind(traces) == pytest.approx([3.0, 4.0], abs=0.1)
+    said = [text.get_text() for text in figures["tour"].axes[2].texts]
+    assert "wind\n5 m/s\nfrom 217°" in said  # 180 + atan(3 / 4) degrees
+    assert mean_wind([trace_of(Log({"a": hovering(0)}))]) is None
+
+
+def test_set_points_are_numbered_in_the_order_of_the_tour(figures):
+    assert stops(PLACES_M[[0, 0, 1, 2, 0]]) == {
+        (0.0, 30.0, 12.0): [1, 4],
+        (25.0, 30.0, 18.0): [2],
+        (0.0, 0.0, 10.0): [3],
+    }
+    assert [text.get_text() for text in figures["tour"].axes[1].texts] == ["1", "2", "3"]
+    assert "set point" in listed(figures["tour"].axes[2])
+
+
+def test_a_moving_set_point_is_a_line():
+    time_s = np.arange(200) / RATE_HZ
+    columns = {f"setpoint.position_{axis}_world_m": time_s for axis in "xyz"}
+    plan = draw_overview(Log({"a": table(columns | {"x_m": time_s}, 200)})).axes[1]
+    assert not [line for line in plan.lines if line.get_marker() == "D"]
+    assert any(line.get_linestyle() == "--" for line in plan.lines)
+
+
+@pytest.mark.parametrize(("limits", "drawn"), [([-20, 35], True), ([-1000, 1000], False)])
+def test_the_flight_area_is_drawn_if_the_path_can_be_seen_in_it(limits, drawn):
+    area = {"x_m": limits, "y_m": limits, "z_m": [0, 40]}
+    scenario = {"world": {"area": area}}
+    scene = look_around([trace_of(tour_log())], scenario)
+    assert (scene.area is not None) == drawn
+    figure = draw_overview(Log({"pelican": tour()}, (), scenario))
+    assert ("flight area" in listed(figure.axes[2])) == drawn
+
+
+def test_shadows_fall_on_the_ground_if_it_is_near():
+    near = look_around([trace_of(tour_log())], {"world": {"ground_z_m": -5.0}})
+    assert near.grounded
+    assert near.low[2] == -5.0
+    assert not look_around([trace_of(tour_log())], {"world": {"ground_z_m": -500.0}}).grounded
