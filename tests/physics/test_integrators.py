@@ -47,8 +47,8 @@ def test_error_shrinks_with_the_declared_order(name):
         end = integrated(name, blow_up, Phase(0.5, 0.25), 1.0 / steps, steps)
         errors.append(max(abs(float(end.configuration) - 1.0), abs(float(end.motion) - 1.0)))
     assert INTEGRATORS[name].order == ORDERS[name]
-    # the next term of the error is still some percent of the first at 40 steps
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[name], abs=0.15)
+    # the error's next term still shows at 40 steps; the neighbouring orders are a whole one away
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[name], abs=0.3)
 
 
 @pytest.mark.parametrize("name", [n for n, i in INTEGRATORS.items() if isinstance(i, Tableau)])
@@ -61,13 +61,13 @@ def test_stages_of_a_tableau_lie_within_the_step(name):
 
 
 def test_semi_implicit_euler_keeps_the_energy_of_an_oscillator_bounded():
-    dt_s, periods = 0.01, []
+    dt_s, energies = 0.01, []
     phase = Phase(1.0, 0.0)
     for _ in range(10):
         phase = integrated("semi-implicit-euler", oscillation, phase, dt_s, steps=10_000)
-        periods.append(energy(phase))
+        energies.append(energy(phase))
     # it keeps q^2 + v^2 - dt q v exactly, so the energy stays within dt / 2 of itself, 1e5 steps on
-    assert max(abs(e / 0.5 - 1.0) for e in periods) < 0.51 * dt_s
+    assert max(abs(e / 0.5 - 1.0) for e in energies) < 0.51 * dt_s
     kept = phase.configuration**2 + phase.motion**2 - dt_s * phase.configuration * phase.motion
     assert float(kept) == pytest.approx(1.0, abs=1e-10)
 

@@ -13,8 +13,8 @@ from kittiwake.analysis.table import Table
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.runtime.loop import Flight, Memory, Outcome
-from kittiwake.scenario.build import Scenario
 from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.packing import Packing, RowPacking
 from kittiwake.sim.state import FleetState, Snapshot

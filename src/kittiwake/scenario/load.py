@@ -5,8 +5,9 @@ from pathlib import Path
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario import library
-from kittiwake.scenario.build import Scenario, build
+from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, read_document
+from kittiwake.scenario.scenario import Scenario
 
 
 def find(scenario: str) -> Path:

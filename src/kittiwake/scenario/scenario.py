@@ -1,0 +1,51 @@
+"""A scenario that was read, checked and built: all that a flight needs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
+from kittiwake.scenario.document import Document
+from kittiwake.scenario.problems import KeyPath
+from kittiwake.scenario.schema import Origin
+from kittiwake.scenario.size import check_log_size
+from kittiwake.sim.fleet import Fleet
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario ready to fly.
+
+    Attributes:
+        document: the data it was built from, overrides applied.
+        models: each vehicle's model by vehicle name.
+        origin: where the world's zero lies on the Earth.
+        tables: the recorded files that it reads, by the path of the key that names them.
+    """
+
+    document: Document
+    name: str
+    description: str
+    seed: int
+    duration_s: float
+    rate_hz: float
+    log_every: int
+    fails_when_lost: bool
+    world: World
+    origin: Origin
+    vehicles: dict[str, Vehicle]
+    models: dict[str, str]
+    tables: dict[KeyPath, Path]
+
+    def check_log_size(self, duration_s: float | None = None) -> None:
+        """Refuses a flight whose log would not fit into memory.
+
+        Raises:
+            ScenarioError: with the rate at which it would fit.
+        """
+        flown_s = self.duration_s if duration_s is None else duration_s
+        check_log_size(len(self.vehicles), flown_s, self.rate_hz / self.log_every)
+
+    def fleet(self, *, single_precision: bool = False) -> Fleet:
+        """The fleet in the given precision."""
+        return Fleet.of(self.world, self.vehicles, self.rate_hz, single_precision=single_precision)

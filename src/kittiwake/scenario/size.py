@@ -1,0 +1,47 @@
+"""What fits into this machine's memory."""
+
+import os
+
+from kittiwake.core.errors import ScenarioError
+
+# what a vehicle takes while it is compiled, stepped and logged: measured on the Pelican, rounded up
+BYTES_PER_VEHICLE = 20_000
+BYTES_PER_PAIR = 40
+# sixty columns in double precision, twice while a log is read
+BYTES_PER_ROW = 1_000
+MEMORY_SHARE = 0.5
+
+
+def check_fleet_size(vehicles: int, *, paired: bool) -> None:
+    """Refuses more vehicles than fit; ``paired`` ones are compared each with each.
+
+    Raises:
+        ScenarioError: with what they would need.
+    """
+    needed = vehicles * BYTES_PER_VEHICLE + (vehicles**2 * BYTES_PER_PAIR if paired else 0)
+    if needed > _available():
+        message = (
+            f"{vehicles} vehicles need about {needed / 1e9:.1f} GB of memory, more than the "
+            f"{_available() / 1e9:.1f} GB that a run may take here"
+        )
+        raise ScenarioError(message)
+
+
+def check_log_size(vehicles: int, duration_s: float, rate_hz: float) -> None:
+    """Refuses a log that does not fit.
+
+    Raises:
+        ScenarioError: with the rate at which it would.
+    """
+    needed = (duration_s * rate_hz + 1) * vehicles * BYTES_PER_ROW
+    if needed > _available():
+        message = (
+            f"the log of {vehicles} vehicles over {duration_s:g} s needs about "
+            f"{needed / 1e9:.0f} GB of memory, more than the {_available() / 1e9:.0f} GB that it may take here; set "
+            f"time.log_rate_hz below {rate_hz * _available() / needed:.2g}, or fly a shorter time"
+        )
+        raise ScenarioError(message)
+
+
+def _available() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * MEMORY_SHARE

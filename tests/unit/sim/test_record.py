@@ -1,0 +1,124 @@
+"""A step as a row: the columns that users rely on, in their order, with the right numbers."""
+
+import dataclasses
+from pathlib import Path
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+
+from kittiwake.core.component import AbstractSensor
+from kittiwake.core.keys import seed_key
+from kittiwake.core.vehicle import Scheduled
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import parse_document
+from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.record import columns, rows
+
+SCENARIO = """
+name: two
+time: {rate_hz: 50, duration_s: 1}
+world: {wind: {type: shear, speed_at_6m_mps: 3, from_deg: 270}}
+vehicles:
+  gull:
+    model: pelican
+    start: {position_world_m: [1, 2, 30], yaw_deg: 90, velocity_world_mps: [0, 0.5, 0]}
+    guidance: {type: hold, velocity_world_mps: [0, 1, 0], yaw_deg: 45}
+    controller: qrsim-velocity
+  tern: {model: pelican, start: {position_world_m: [4, 5, 30]}}
+"""
+
+STATE = (
+    *("x_m", "y_m", "z_m", "qw", "qx", "qy", "qz"),
+    *("vx_mps", "vy_mps", "vz_mps", "wx_radps", "wy_radps", "wz_radps"),
+)
+COMMAND = tuple(
+    f"cmd_{name}" for name in ("pitch_rad", "roll_rad", "throttle", "yaw_rate_radps", "battery_v")
+)
+WIND = ("wind_x_world_mps", "wind_y_world_mps", "wind_z_world_mps")
+
+
+class Fix(eqx.Module):
+    """A measurement with a vector and a number."""
+
+    position_world_m: Vec3
+    accuracy_m: Real
+
+
+class Receiver(AbstractSensor):
+    """Tells the position as it is."""
+
+    def step(self, state, inputs, dt_s, key):
+        del dt_s, key
+        return state, Fix(inputs.truth.position_world_m, 0.0)
+
+
+@pytest.fixture(scope="module")
+def first_rows():
+    """By vehicle: its first row by column."""
+    scenario = build(parse_document(SCENARIO, "two.yaml"), Path())
+    gull = dataclasses.replace(
+        scenario.vehicles["gull"], sensors={"gps": Scheduled(Receiver())}
+    )
+    vehicles = {**scenario.vehicles, "gull": gull}
+    fleet = Fleet.of(scenario.world, vehicles, scenario.rate_hz)
+    with jax.enable_x64(True):
+        state = jax.jit(lambda key: fleet.init(key))(seed_key(0))
+        recorded = jax.jit(lambda s: rows(fleet.step(s)[1]))(state)
+        names = columns(fleet, state)
+    return {
+        group.names[0]: dict(zip(group_names, np.asarray(values)[0].tolist(), strict=True))
+        for group, group_names, values in zip(fleet.groups, names, recorded, strict=True)
+    }
+
+
+def test_columns_are_state_command_actuators_sensors_estimate_and_the_rest(first_rows):
+    assert tuple(first_rows["gull"]) == (
+        *STATE,
+        *COMMAND,
+        "act_thrust_n",
+        *(f"sensor.gps.position_{axis}_world_m" for axis in "xyz"),
+        "sensor.gps.accuracy_m",
+        *(f"estimate.{name}" for name in STATE),
+        *(f"setpoint.velocity_{axis}_world_mps" for axis in "xyz"),
+        "setpoint.yaw_rad",
+        *WIND,
+        "guidance.legs",
+        "status",
+    )
+
+
+def test_vehicles_of_another_structure_have_columns_of_their_own(first_rows):
+    tern = tuple(first_rows["tern"])
+    assert tern[: len(STATE)] == STATE
+    assert not any(name.startswith("sensor.") for name in tern)
+    assert "setpoint.position_x_world_m" in tern
+
+
+def test_the_first_row_is_the_start(first_rows):
+    gull = first_rows["gull"]
+    half = np.sqrt(0.5)
+    expected = [1, 2, 30, half, 0, 0, half, 0, 0.5, 0, 0, 0, 0]
+    # rotations by a quarter turn round at 1e-16
+    np.testing.assert_allclose([gull[name] for name in STATE], expected, atol=1e-15)
+    assert gull["act_thrust_n"] == pytest.approx(1.68 * 9.81, rel=1e-15)
+
+
+def test_a_perfect_sensor_and_the_true_estimate_repeat_the_state(first_rows):
+    gull = first_rows["gull"]
+    assert [gull[f"estimate.{name}"] for name in STATE] == [gull[name] for name in STATE]
+    sensed = [gull[f"sensor.gps.position_{axis}_world_m"] for axis in "xyz"]
+    assert sensed == [gull[f"{axis}_m"] for axis in "xyz"]
+
+
+def test_the_set_point_and_the_wind_are_recorded(first_rows):
+    gull = first_rows["gull"]
+    assert [gull[f"setpoint.velocity_{axis}_world_mps"] for axis in "xyz"] == [0, 1, 0]
+    assert gull["setpoint.yaw_rad"] == pytest.approx(np.pi / 4)
+    # a west wind blows to the east, more at 30 m than at the 6 m of its name
+    assert gull["wind_x_world_mps"] > 3.0
+    assert gull["wind_y_world_mps"] == pytest.approx(0.0, abs=1e-12)
+    assert gull["wind_z_world_mps"] == 0.0
