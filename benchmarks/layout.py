@@ -231,7 +231,9 @@ def best_of(run: Callable[[], Any], repeats: int = 5) -> float:
     return min(times)
 
 
-def measure(name: str, step: Callable[..., Any], one: Any, position_sum: Callable[..., Any]) -> None:
+def measure(
+    name: str, step: Callable[..., Any], one: Any, position_sum: Callable[..., Any]
+) -> None:
     """One line of the table."""
     row = [f"{name:28s}"]
     for count, steps in ((1_000, 500), (10_000, 100)):
@@ -244,7 +246,9 @@ def measure(name: str, step: Callable[..., Any], one: Any, position_sum: Callabl
         compiled = flight.lower(many).compile()
         compile_s = time.perf_counter() - began
         seconds = best_of(lambda c=compiled, m=many: c(m))
-        row.append(f"{count:6d}: {count * steps / seconds / 1e6:5.1f} M/s, compiled {compile_s:.1f} s")
+        row.append(
+            f"{count:6d}: {count * steps / seconds / 1e6:5.1f} M/s, compiled {compile_s:.1f} s"
+        )
     single = jax.jit(step)
     state = single(one)
     began = time.perf_counter()

@@ -179,4 +179,5 @@ def test_batch_in_single_precision_agrees_with_double():
     for name in double.names:
         places = [double.columns(name).index(column) for column in compared]
         difference = np.abs(single.values(name)[:, places] - double.values(name)[:, places])
+        # float32 at 70 m is 8e-6 m wide; a thousand such roundings walk 2.4e-4 m
         assert difference.max() < 1e-3

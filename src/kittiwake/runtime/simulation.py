@@ -1,5 +1,6 @@
 """A scenario in a person's hands: fly it, step it with an own controller, or take its functions."""
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -243,10 +244,15 @@ class _Stepper:
 
 def _written(value: Any) -> str:
     """A Python value as it is written in a file."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
+    if isinstance(value, np.ndarray | np.generic):
+        return _written(value.tolist())
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{k}: {_written(v)}" for k, v in value.items()) + "}"
+        pairs = (f"{_written(str(key))}: {_written(item)}" for key, item in value.items())
+        return "{" + ", ".join(pairs) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_written(item) for item in value) + "]"
-    return "null" if value is None else str(value)
+    # JSON is YAML: text in quotes stays text, whatever it looks like
+    return json.dumps(
+        value if value is None or isinstance(value, bool | int | float) else str(value),
+        ensure_ascii=False,
+    )

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.component import AbstractController, AbstractDynamics
-from kittiwake.core.errors import LadderError, ScenarioError
+from kittiwake.core.errors import LadderError, ScenarioError, did_you_mean
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.table import Table
@@ -24,7 +24,7 @@ from kittiwake.guidance import GUIDANCE
 from kittiwake.guidance.playback import Playback
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.document import Document
-from kittiwake.scenario.parameters import build_component
+from kittiwake.scenario.parameters import build_component, parameters_model
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import KeyPath, render_problems
 from kittiwake.scenario.scenario import Scenario
@@ -127,6 +127,7 @@ class _Builder:
         turbulence = self.components.scheduled(
             TURBULENCE, data.pop("turbulence", "none"), ("world", "turbulence")
         )
+        self._refuse_unknown_world_keys(data)
         settings = self._settings(WorldSettings, data, ("world",)) or WorldSettings()
         distance = settings.collision_distance_m
         self.problems.refuse()
@@ -140,6 +141,15 @@ class _Builder:
             interactions=() if distance is None else (Proximity(distance),),
         )
         return world, settings.origin, turbulence
+
+    def _refuse_unknown_world_keys(self, data: dict[str, Any]) -> None:
+        """Takes unknown keys out, noted with the components of the world among what is allowed."""
+        settings = parameters_model(WorldSettings).model_fields
+        for key in [key for key in data if key not in settings]:
+            del data[key]
+            known = did_you_mean(key, [*settings, *WORLD_ENTRIES, "turbulence"])
+            sentence = self.problems.sentence(("world", key), f"there is no such key. {known}")
+            self.problems.lines.append(sentence)
 
     def _vehicles(
         self, name: str, entry: VehicleSchema, turbulence: Scheduled[Any]
@@ -259,7 +269,7 @@ def _check_recorded_bounds(table: Table, bounds: Mapping[str, tuple[float, float
         if outside.any():
             row = int(outside.argmax())
             message = (
-                f"{table.source}:{row + 2}: {column} = {values[row]:g} is not allowed; "
-                f"the vehicle takes {low:g} to {high:g}"
+                f"{table.source}: {column} = {values[row]:g} at time_s = {table.time_s[row]:g} is "
+                f"not allowed; the vehicle takes {low:g} to {high:g}"
             )
             raise ScenarioError(message)

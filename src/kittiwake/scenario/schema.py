@@ -4,12 +4,13 @@ The parts that every scenario has are declared here; what a component's entry ma
 by the component itself.
 """
 
+from math import pi
 from typing import Annotated, Any, Literal
 
 import equinox as eqx
 from pydantic import BaseModel, ConfigDict, Field
 
-from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.world import FlightArea
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -35,8 +36,8 @@ class TimeSettings(eqx.Module):
 class Origin(eqx.Module):
     """``world.origin``: where the world's zero lies on the Earth."""
 
-    latitude_rad: Real = 0.0
-    longitude_rad: Real = 0.0
+    latitude_rad: Annotated[Real, Bounds(-pi / 2, pi / 2)] = 0.0
+    longitude_rad: Annotated[Real, Bounds(-pi, pi)] = 0.0
     altitude_m: Real = 0.0
 
 

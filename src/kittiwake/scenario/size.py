@@ -37,8 +37,9 @@ def check_log_size(vehicles: int, duration_s: float, rate_hz: float) -> None:
     if needed > _available():
         message = (
             f"the log of {vehicles} vehicles over {duration_s:g} s needs about "
-            f"{needed / 1e9:.0f} GB of memory, more than the {_available() / 1e9:.0f} GB that it may take here; set "
-            f"time.log_rate_hz below {rate_hz * _available() / needed:.2g}, or fly a shorter time"
+            f"{needed / 1e9:.0f} GB of memory, more than the {_available() / 1e9:.0f} GB that "
+            f"it may take here; set time.log_rate_hz below {rate_hz * _available() / needed:.2g}, "
+            "or fly a shorter time"
         )
         raise ScenarioError(message)
 

@@ -27,10 +27,10 @@ def read_table(path: Path) -> Table:
             f"it is '{','.join(header)[:80]}'"
         )
         raise ScenarioError(message)
-    times, values = rows[:, 0], rows[:, 1:]
+    lines, times, values = rows[:, 0], rows[:, 1], rows[:, 2:]
     ends = len(rows) > 1 and bool(np.isnan(values[-1]).all())
     lasting = values[:-1] if ends else values
-    _refuse_bad_rows(path, times, lasting)
+    _refuse_bad_rows(path, lines, times, lasting)
     if ends:
         end_s = float(times[-1])
     else:
@@ -43,14 +43,10 @@ def _numbers(path: Path) -> tuple[list[str], np.ndarray]:
         if path.stat().st_size > MAX_BYTES:
             message = f"{path.name}: larger than {MAX_BYTES // 2**20} MiB, the most that is read"
             raise ScenarioError(message)
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             lines = csv.reader(file)
             header = [name.strip() for name in next(lines, [])]
-            rows = [
-                _row(path, number, line, len(header))
-                for number, line in enumerate(lines, 2)
-                if line
-            ]
+            rows = [_row(path, lines.line_num, cells, len(header)) for cells in lines if cells]
     except OSError as error:
         message = f"cannot read '{path}': {error.strerror or error}"
         raise ScenarioError(message) from None
@@ -63,24 +59,25 @@ def _numbers(path: Path) -> tuple[list[str], np.ndarray]:
     return header, np.asarray(rows, dtype=np.float64)
 
 
-def _row(path: Path, number: int, line: list[str], width: int) -> list[float]:
-    if len(line) != width:
-        message = f"{path.name}:{number}: {len(line)} values below {width} names"
+def _row(path: Path, number: int, cells: list[str], width: int) -> list[float]:
+    """The numbers of a line, with the line's own number first."""
+    if len(cells) != width:
+        message = f"{path.name}:{number}: {len(cells)} values below {width} names"
         raise ScenarioError(message)
     try:
-        return [float(cell) if cell.strip() else np.nan for cell in line]
+        return [float(number), *(float(cell) if cell.strip() else np.nan for cell in cells)]
     except ValueError as error:
         message = f"{path.name}:{number}: {error}"
         raise ScenarioError(message) from None
 
 
-def _refuse_bad_rows(path: Path, times: np.ndarray, values: np.ndarray) -> None:
+def _refuse_bad_rows(path: Path, lines: np.ndarray, times: np.ndarray, values: np.ndarray) -> None:
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if bad.size:
-        message = f"{path.name}:{bad[0] + 2}: every value must be a finite number"
+        message = f"{path.name}:{lines[bad[0]]:.0f}: every value must be a finite number"
         raise ScenarioError(message)
     backwards = np.flatnonzero(~(np.diff(times) > 0.0))
     if backwards.size or not np.isfinite(times).all():
-        row = int(backwards[0]) + 3 if backwards.size else 2
-        message = f"{path.name}:{row}: time_s must grow from row to row"
+        line = lines[backwards[0] + 1] if backwards.size else lines[0]
+        message = f"{path.name}:{line:.0f}: time_s must grow from row to row"
         raise ScenarioError(message)

@@ -50,7 +50,7 @@ class Packing:
                 leaves.append(floats[float_at : float_at + size].reshape(shape.shape))
                 float_at += size
             else:
-                size = prod(shape.shape) * (2 if _is_key(shape) else 1)
+                size = prod(shape.shape) * _words_each(shape)
                 leaves.append(_from_words(words[word_at : word_at + size], shape))
                 word_at += size
         return jax.tree.unflatten(self.treedef, leaves)
@@ -96,20 +96,28 @@ def _is_key(shape: jax.ShapeDtypeStruct) -> bool:
     return jnp.issubdtype(shape.dtype, jax.dtypes.prng_key)
 
 
+def _words_each(shape: jax.ShapeDtypeStruct) -> int:
+    return 2 if _is_key(shape) or shape.dtype.itemsize == 8 else 1
+
+
 def _words(leaf: Any) -> Array:
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jnp.ravel(jax.random.key_data(leaf))
-    if leaf.dtype == jnp.bool_:
-        return jnp.ravel(leaf).astype(jnp.uint32)
-    return jnp.ravel(jax.lax.bitcast_convert_type(leaf, jnp.uint32))
+    wide = leaf.astype(_widened(leaf.dtype))
+    return jnp.ravel(jax.lax.bitcast_convert_type(wide, jnp.uint32))
 
 
 def _from_words(words: Array, shape: jax.ShapeDtypeStruct) -> Array:
     if _is_key(shape):
         return jax.random.wrap_key_data(words.reshape(*shape.shape, 2), impl=GENERATOR)
-    if shape.dtype == jnp.bool_:
-        return words.reshape(shape.shape) != 0
-    return jax.lax.bitcast_convert_type(words.reshape(shape.shape), shape.dtype)
+    wide = _widened(shape.dtype)
+    parts = words.reshape((*shape.shape, 2) if wide.itemsize == 8 else shape.shape)
+    return jax.lax.bitcast_convert_type(parts, wide).astype(shape.dtype)
+
+
+def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of at least one word that holds a count or a flag without loss."""
+    return np.dtype(dtype) if dtype.itemsize >= 4 else np.dtype(np.int32)
 
 
 def _concatenated(parts: list[Any], dtype: Any) -> Array:

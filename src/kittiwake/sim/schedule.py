@@ -1,5 +1,6 @@
 """Components at their own rates: each runs when due and holds its output between."""
 
+from itertools import islice
 from typing import Any
 
 import equinox as eqx
@@ -12,6 +13,8 @@ from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Count, Real
 
 RATE_TOLERANCE = 1e-9
+MAX_STEPS_BETWEEN = 2**31
+MAX_SEARCH = 1000
 
 
 class Clock(eqx.Module):
@@ -65,15 +68,14 @@ def steps_between(physics_hz: float, wanted: Real | None) -> int:
         return 1
     wanted = float(wanted)
     ratio = physics_hz / wanted
-    every = round(ratio)
-    if every < 1 or abs(ratio - every) > RATE_TOLERANCE * ratio:
+    if not _divides(physics_hz, wanted):
         message = (
             f"rate_hz {wanted:g} does not divide the physics rate {physics_hz:g} Hz "
             f"({physics_hz:g} / {wanted:g} = {ratio:.6g}); "
-            f"write {_divisors_near(physics_hz, wanted)}"
+            f"write {' or '.join(_rates_near(physics_hz, ratio))}"
         )
         raise ScenarioError(message)
-    return every
+    return round(ratio)
 
 
 def like(new: Any, old: Any) -> Any:
@@ -93,7 +95,19 @@ def _strong_leaf(leaf: Any) -> Any:
     return jax.lax.convert_element_type(array, array.dtype)
 
 
-def _divisors_near(physics_hz: float, wanted: float) -> str:
-    below = max(1, round(physics_hz / min(wanted, physics_hz)))
-    choices = sorted({physics_hz / n for n in (below, below + 1, max(1, below - 1))})
-    return " or ".join(f"{choice:g}" for choice in choices)
+def _divides(physics_hz: float, rate_hz: float) -> bool:
+    ratio = physics_hz / rate_hz
+    if not 0.5 < ratio < MAX_STEPS_BETWEEN:
+        return False
+    return abs(ratio - round(ratio)) <= RATE_TOLERANCE * ratio
+
+
+def _rates_near(physics_hz: float, ratio: float) -> list[str]:
+    """The next lower and the next higher rate that divide and can be written in a few digits."""
+    at = int(min(max(ratio, 1.0), MAX_STEPS_BETWEEN - MAX_SEARCH))
+    found: list[str] = []
+    for steps in (range(at, max(0, at - MAX_SEARCH), -1), range(at + 1, at + MAX_SEARCH)):
+        written = (f"{physics_hz / n:g}" for n in steps)
+        dividing = (rate for rate in written if float(rate) and _divides(physics_hz, float(rate)))
+        found += islice(dividing, 1)
+    return found or [f"{physics_hz:g}"]

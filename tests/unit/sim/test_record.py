@@ -60,9 +60,7 @@ class Receiver(AbstractSensor):
 def first_rows():
     """By vehicle: its first row by column."""
     scenario = build(parse_document(SCENARIO, "two.yaml"), Path())
-    gull = dataclasses.replace(
-        scenario.vehicles["gull"], sensors={"gps": Scheduled(Receiver())}
-    )
+    gull = dataclasses.replace(scenario.vehicles["gull"], sensors={"gps": Scheduled(Receiver())})
     vehicles = {**scenario.vehicles, "gull": gull}
     fleet = Fleet.of(scenario.world, vehicles, scenario.rate_hz)
     with jax.enable_x64(True):

@@ -159,7 +159,6 @@ def test_any_fraction_of_the_physics_rate_divides_it(physics_hz, steps):
     assert steps_between(physics_hz, physics_hz / steps) == steps
 
 
-@pytest.mark.xfail(strict=True, reason="16.6667 is proposed, which is no third of 50")
 @pytest.mark.parametrize("wanted_hz", [30, 7])
 def test_the_rates_that_a_refusal_proposes_are_accepted(wanted_hz):
     with pytest.raises(ScenarioError) as refused:

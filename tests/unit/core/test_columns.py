@@ -1,0 +1,118 @@
+"""Typed records as named columns, and back."""
+
+from typing import get_args
+
+import equinox as eqx
+import jax
+import pytest
+
+from kittiwake.core.columns import axis_column, column_names, from_columns, to_columns
+from kittiwake.core.signals import (
+    AttitudeThrottle,
+    PositionYaw,
+    Signal,
+    ThrustAttitude,
+    VelocityYaw,
+)
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+each_signal = pytest.mark.parametrize("kind", get_args(Signal), ids=lambda kind: kind.__name__)
+
+
+class Reading(eqx.Module):
+    """A record for these tests."""
+
+    acceleration_body_mps2: Vec3
+    temperature_k: Real
+
+
+def numbered(kind):
+    """A record whose columns hold 0, 1, 2 and so on."""
+    names = column_names(kind)
+    return from_columns(kind, {name: float(i) for i, name in enumerate(names)})
+
+
+@pytest.mark.parametrize(
+    ("field", "column"),
+    [
+        ("velocity_world_mps", "velocity_y_world_mps"),
+        ("angular_velocity_body_radps", "angular_velocity_y_body_radps"),
+        ("offset_m", "offset_y_m"),
+        ("direction", "y_direction"),
+    ],
+)
+def test_axis_stands_before_frame_and_unit(field, column):
+    assert axis_column(field, "y") == column
+
+
+def test_columns_are_the_fields_in_order():
+    assert column_names(PositionYaw) == [
+        *("position_x_world_m", "position_y_world_m", "position_z_world_m"),
+        "yaw_rad",
+    ]
+    assert column_names(AttitudeThrottle) == [
+        *("pitch_rad", "roll_rad", "throttle", "yaw_rate_radps", "battery_v")
+    ]
+    assert column_names(ThrustAttitude) == [
+        "thrust_n",
+        *(f"q_world_from_body_{part}" for part in "wxyz"),
+    ]
+
+
+@each_signal
+def test_every_signal_goes_to_columns_and_back(kind):
+    signal = numbered(kind)
+    columns = to_columns(signal)
+    assert list(columns) == column_names(kind)
+    assert list(columns.values()) == [float(i) for i in range(len(columns))]
+    assert from_columns(kind, columns) == signal
+
+
+def test_columns_tell_every_signal_from_every_other():
+    kinds = get_args(Signal)
+    assert len({frozenset(column_names(kind)) for kind in kinds}) == len(kinds)
+
+
+def test_column_that_is_missing_is_an_error():
+    with pytest.raises(KeyError, match="yaw_rad"):
+        from_columns(VelocityYaw, {f"velocity_{axis}_world_mps": 0.0 for axis in "xyz"})
+
+
+def test_prefix_stands_before_the_name():
+    columns = to_columns(numbered(VelocityYaw), "cmd_")
+    assert list(columns) == [
+        *(f"cmd_velocity_{axis}_world_mps" for axis in "xyz"),
+        "cmd_yaw_rad",
+    ]
+
+
+def test_nested_records_follow_their_name_and_a_dot():
+    nested = {"imu": numbered(Reading), "count": 3}
+    assert list(to_columns(nested, "sensor.")) == [
+        *(f"sensor.imu.acceleration_{axis}_body_mps2" for axis in "xyz"),
+        "sensor.imu.temperature_k",
+        "sensor.count",
+    ]
+
+
+def test_prefix_that_holds_the_name_of_a_frame_stays_whole():
+    columns = to_columns(numbered(Reading), "sensor.imu_body_left.")
+    expected = [f"sensor.imu_body_left.acceleration_{axis}_body_mps2" for axis in "xyz"]
+    assert list(columns)[:3] == expected
+
+
+def test_quaternion_and_vector_are_not_mixed_up():
+    attitude = ThrustAttitude(5.0, Quaternion(1.0, 2.0, 3.0, 4.0))
+    assert to_columns(attitude)["q_world_from_body_w"] == 1.0
+    assert to_columns(attitude)["q_world_from_body_z"] == 4.0
+    assert to_columns({"v_m": Vec3(1.0, 2.0, 3.0)}) == {"v_x_m": 1.0, "v_y_m": 2.0, "v_z_m": 3.0}
+
+
+def test_traced_records_keep_their_leaves():
+    def through(value):
+        return to_columns(VelocityYaw(Vec3(value, value, value), value))
+
+    found = jax.jit(through)(1.5)
+    assert {name: float(leaf) for name, leaf in found.items()} == dict.fromkeys(found, 1.5)

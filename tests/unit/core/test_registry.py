@@ -1,0 +1,83 @@
+"""Registries: names, help with wrong ones, and entries of other packages."""
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from kittiwake.core import registry as registry_module
+from kittiwake.core.errors import KittiwakeError, RegistryError, did_you_mean
+from kittiwake.core.registry import Entry, Registry
+
+VECTOR = Entry("kittiwake.geometry.vec3:Vec3", "a vector")
+QUATERNION = Entry("kittiwake.geometry.quaternion:Quaternion", "a rotation")
+
+
+@pytest.fixture
+def shapes():
+    return Registry("shapes", "shape", {"vector": VECTOR, "quaternion": QUATERNION})
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Entry points as if another package were installed."""
+    points = [
+        EntryPoint("euler", "kittiwake.geometry.euler:EulerZYX", "kittiwake.shapes"),
+        EntryPoint("vector", "kittiwake.geometry.euler:EulerZYX", "kittiwake.shapes"),
+        EntryPoint("stray", "kittiwake.geometry.euler:EulerZYX", "kittiwake.colours"),
+    ]
+    monkeypatch.setattr(
+        registry_module, "entry_points", lambda group: [p for p in points if p.group == group]
+    )
+
+
+def test_names_are_in_alphabetical_order(shapes):
+    assert shapes.names() == ["quaternion", "vector"]
+
+
+def test_name_leads_to_what_it_names(shapes):
+    found = shapes.find("vector")
+    assert (found.__module__, found.__name__) == ("kittiwake.geometry.vec3", "Vec3")
+
+
+def test_wrong_name_is_refused_with_the_nearest_one_and_all_that_are_allowed(shapes):
+    with pytest.raises(RegistryError) as refusal:
+        shapes.find("vectro")
+    expected = "there is no shape 'vectro'. Allowed: quaternion, vector. Did you mean 'vector'?"
+    assert str(refusal.value) == expected
+    assert isinstance(refusal.value, KittiwakeError)
+
+
+def test_name_that_resembles_nothing_gets_the_list_without_a_guess(shapes):
+    with pytest.raises(RegistryError) as refusal:
+        shapes.find("xyz")
+    assert str(refusal.value) == "there is no shape 'xyz'. Allowed: quaternion, vector."
+
+
+def test_empty_registry_says_that_nothing_is_allowed():
+    with pytest.raises(RegistryError, match=r"there is no shape 'a'\. Allowed: nothing\.$"):
+        Registry("shapes", "shape", {}).find("a")
+
+
+@pytest.mark.usefixtures("installed")
+def test_other_packages_add_entries(shapes):
+    assert shapes.names() == ["euler", "quaternion", "vector"]
+    assert shapes.find("euler").__name__ == "EulerZYX"
+    assert shapes.entries["euler"].summary == "from kittiwake.geometry.euler"
+
+
+@pytest.mark.usefixtures("installed")
+def test_other_packages_cannot_take_over_a_builtin_name(shapes):
+    assert shapes.entries["vector"] is VECTOR
+    assert shapes.find("vector").__name__ == "Vec3"
+
+
+@pytest.mark.usefixtures("installed")
+def test_entries_of_another_family_are_not_taken(shapes):
+    assert "stray" not in shapes.names()
+
+
+def test_guess_is_made_among_the_allowed_words_only():
+    assert (
+        did_you_mean("drydn", ["none", "dryden"]) == "Allowed: dryden, none. Did you mean 'dryden'?"
+    )
+    assert did_you_mean("", ["none"]) == "Allowed: none."

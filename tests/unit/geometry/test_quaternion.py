@@ -1,0 +1,168 @@
+"""Quaternions against SciPy's rotations (whose order is xyzw), and their own algebra."""
+
+import math
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from kittiwake.geometry.euler import EulerZYX, RotationZYX
+from kittiwake.geometry.quaternion import SMALL_ANGLE_RAD, Quaternion
+from kittiwake.geometry.vec3 import Vec3
+
+V = Vec3(0.3, -1.2, 2.0)
+ROTATIONS = list(Rotation.random(20, rng=np.random.default_rng(13)))
+
+
+def ours(rotation):
+    x, y, z, w = rotation.as_quat().tolist()
+    return Quaternion(w, x, y, z)
+
+
+def scipys(q):
+    return Rotation.from_quat([q.x, q.y, q.z, q.w])
+
+
+def assert_same_rotation(q, rotation, atol=3e-15):
+    np.testing.assert_allclose(scipys(q).as_matrix(), rotation.as_matrix(), rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("rotation", ROTATIONS)
+def test_rotated_vector_is_that_of_the_rotation_matrix(rotation):
+    np.testing.assert_allclose(
+        ours(rotation).rotate(V).array, rotation.as_matrix() @ V.array, rtol=0, atol=5e-15
+    )
+
+
+@pytest.mark.parametrize(("a", "b"), list(pairwise(ROTATIONS)))
+def test_product_turns_by_the_right_factor_first(a, b):
+    product = ours(a) * ours(b)
+    assert_same_rotation(product, a * b)
+    by_steps = ours(a).rotate(ours(b).rotate(V))
+    np.testing.assert_allclose(product.rotate(V).array, by_steps.array, rtol=0, atol=5e-15)
+    assert product.norm() == pytest.approx(1.0, abs=1e-15)
+
+
+def test_product_is_associative_and_not_commutative():
+    a, b, c = (ours(rotation) for rotation in ROTATIONS[:3])
+    np.testing.assert_allclose(((a * b) * c).array, (a * (b * c)).array, rtol=0, atol=1e-15)
+    assert np.abs((a * b).array - (b * a).array).max() > 0.1
+
+
+def test_units_multiply_as_hamilton_said():
+    one = Quaternion.identity()
+    i, j, k = (Quaternion(0.0, *axis) for axis in np.eye(3).tolist())
+    minus_one = Quaternion(-1.0, 0.0, 0.0, 0.0)
+    assert i * j == k
+    assert j * k == i
+    assert k * i == j
+    assert i * i == j * j == k * k == i * j * k == minus_one
+    assert one * i == i * one == i
+
+
+@pytest.mark.parametrize("rotation", ROTATIONS[:5])
+def test_inverse_undoes_the_rotation(rotation):
+    q = ours(rotation)
+    assert_same_rotation(q.inverse(), rotation.inv())
+    np.testing.assert_allclose((q * q.inverse()).array, [1.0, 0.0, 0.0, 0.0], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(q.inverse().rotate(q.rotate(V)).array, V.array, rtol=0, atol=5e-15)
+
+
+def test_opposite_quaternions_are_one_rotation():
+    q = ours(ROTATIONS[0])
+    opposite = Quaternion(-q.w, -q.x, -q.y, -q.z)
+    np.testing.assert_array_equal(opposite.rotate(V).array, q.rotate(V).array)
+
+
+def test_normalised_keeps_the_direction():
+    q = ours(ROTATIONS[0])
+    scaled = Quaternion(3.0 * q.w, 3.0 * q.x, 3.0 * q.y, 3.0 * q.z)
+    assert scaled.norm() == pytest.approx(3.0, rel=1e-15)
+    np.testing.assert_allclose(scaled.normalised().array, q.array, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("rotation", ROTATIONS)
+def test_angles_go_to_a_quaternion_and_back(rotation):
+    yaw, pitch, roll = rotation.as_euler("ZYX").tolist()
+    q = Quaternion.from_euler(EulerZYX(roll, pitch, yaw))
+    assert_same_rotation(q, rotation)
+    back = q.to_euler()
+    # the arcsine loses digits towards a pitch of 90 deg
+    room = 1e-15 * 8.0 / math.cos(pitch)
+    for found, given in zip(jax.tree.leaves(back), (roll, pitch, yaw), strict=True):
+        assert found == pytest.approx(given, abs=room)
+
+
+@pytest.mark.parametrize("rotation", ROTATIONS[:5])
+def test_angles_and_quaternion_rotate_alike(rotation):
+    angles = ours(rotation).to_euler()
+    np.testing.assert_allclose(
+        RotationZYX.of(angles).reference_from_body(V).array,
+        ours(rotation).rotate(V).array,
+        rtol=0,
+        atol=2e-14,
+    )
+
+
+@pytest.mark.parametrize("pitch", [math.pi / 2.0, -math.pi / 2.0])
+def test_straight_up_and_down_have_a_pitch_of_a_quarter_turn(pitch):
+    found = Quaternion.from_euler(EulerZYX(0.0, pitch, 0.4)).to_euler()
+    # an arcsine near one knows half the digits
+    assert found.pitch_rad == pytest.approx(pitch, abs=2e-8)
+    assert all(math.isfinite(angle) for angle in jax.tree.leaves(found))
+
+
+@pytest.mark.parametrize("length", [3.0, 1.0, 1e-2, 2e-4, SMALL_ANGLE_RAD, 9e-5, 1e-8, 0.0])
+def test_rotation_vector_is_the_exponential_map(length):
+    direction = np.array([2.0, -3.0, 6.0]) / 7.0
+    vector = Vec3.of((length * direction).tolist())
+    expected = Rotation.from_rotvec(length * direction)
+    q = Quaternion.from_rotation_vector(vector)
+    assert_same_rotation(q, expected, atol=1e-15)
+    assert q.norm() == pytest.approx(1.0, abs=1e-15)
+    # a small rotation must be right in relation to itself
+    assert scipys(q).magnitude() == pytest.approx(length, rel=1e-12, abs=1e-300)
+
+
+def test_rotation_vector_has_a_gradient_at_zero():
+    def components(numbers):
+        return Quaternion.from_rotation_vector(Vec3.of(numbers)).array
+
+    found = jax.jacrev(components)(jnp.zeros(3))
+    # half the vector to first order, and no change of the scalar
+    np.testing.assert_allclose(found, [[0.0] * 3, *(0.5 * np.eye(3))], rtol=0, atol=1e-15)
+
+
+def test_small_steps_add_up_to_the_whole_turn():
+    step = Quaternion.from_rotation_vector(Vec3(0.0, 0.0, 2.0 * math.pi / 1000.0))
+    q = Quaternion.identity()
+    for _ in range(1000):
+        q = q * step
+    # a full turn is minus one; each product rounds once
+    np.testing.assert_allclose(q.array, [-1.0, 0.0, 0.0, 0.0], rtol=0, atol=1e-13)
+
+
+def test_plain_numbers_and_jax_agree():
+    rpy = [0.3, -0.4, 2.0]
+
+    def through(values):
+        q = Quaternion.from_euler(EulerZYX(*values))
+        turned = q * Quaternion.from_rotation_vector(Vec3(*values))
+        back = turned.normalised().to_euler()
+        return [*turned.array, turned.norm(), back.roll_rad, back.pitch_rad, back.yaw_rad]
+
+    plain = through(rpy)
+    assert not any(isinstance(value, jax.Array) for value in plain)
+    traced = jax.jit(through)([jnp.asarray(value) for value in rpy])
+    # two libraries' sines, and a compiler that contracts products and sums
+    np.testing.assert_allclose(traced, plain, rtol=0, atol=3e-15)
+
+
+def test_mapped_rotations_are_those_of_each_lane():
+    quaternions = jnp.asarray([ours(rotation).array for rotation in ROTATIONS])
+    mapped = jax.vmap(lambda row: Quaternion(*row).rotate(V).array)(quaternions)
+    expected = [rotation.apply(V.array) for rotation in ROTATIONS]
+    np.testing.assert_allclose(mapped, expected, rtol=0, atol=5e-15)

@@ -1,0 +1,105 @@
+"""Vectors: their algebra, and the same results for plain numbers and for JAX."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from kittiwake.geometry.vec3 import Vec3
+
+SEED = 11
+
+
+def plain(count):
+    """Vectors of Python floats."""
+    return [Vec3.of(row) for row in np.random.default_rng(SEED).normal(size=(count, 3)).tolist()]
+
+
+def traced(v):
+    return jax.tree.map(jnp.asarray, v)
+
+
+def test_operations_are_those_of_linear_algebra():
+    a, b = plain(2)
+    np.testing.assert_array_equal((a + b).array, a.array + b.array)
+    np.testing.assert_array_equal((a - b).array, a.array - b.array)
+    np.testing.assert_array_equal((-a).array, -a.array)
+    np.testing.assert_array_equal((a * 3.0).array, a.array * 3.0)
+    np.testing.assert_array_equal((3.0 * a).array, a.array * 3.0)
+    np.testing.assert_array_equal((a / 3.0).array, a.array / 3.0)
+    # a sum of three products may be rounded in another order
+    np.testing.assert_allclose(a.cross(b).array, np.cross(a.array, b.array), rtol=1e-14)
+    assert a.dot(b) == pytest.approx(np.dot(a.array, b.array), rel=1e-14)
+    assert a.norm() == pytest.approx(np.linalg.norm(a.array), rel=1e-15)
+
+
+def test_axes_make_a_right_handed_triple():
+    x, y, z = (Vec3.of(row) for row in np.eye(3).tolist())
+    assert x.cross(y) == z
+    assert y.cross(z) == x
+    assert z.cross(x) == y
+
+
+def test_cross_product_is_normal_to_both_and_turns_its_sign_with_them():
+    a, b = plain(2)
+    normal = a.cross(b)
+    assert normal.dot(a) == pytest.approx(0.0, abs=1e-15)
+    assert normal.dot(b) == pytest.approx(0.0, abs=1e-15)
+    np.testing.assert_array_equal(b.cross(a).array, (-normal).array)
+
+
+def test_cross_products_satisfy_the_identities_of_lagrange_and_jacobi():
+    a, b, c = plain(3)
+    # |a x b|^2 + (a . b)^2 = |a|^2 |b|^2
+    left = a.cross(b).dot(a.cross(b)) + a.dot(b) ** 2
+    assert left == pytest.approx(a.dot(a) * b.dot(b), rel=1e-14)
+    total = a.cross(b.cross(c)) + b.cross(c.cross(a)) + c.cross(a.cross(b))
+    np.testing.assert_allclose(total.array, 0.0, atol=1e-14)
+
+
+def test_zero_changes_nothing():
+    (a,) = plain(1)
+    assert a + Vec3.zero() == a
+    assert Vec3.zero().norm() == 0.0
+
+
+def test_components_come_back_as_given():
+    assert Vec3.of([1.0, 2.0, 3.0]) == Vec3(1.0, 2.0, 3.0)
+    np.testing.assert_array_equal(Vec3.of(np.array([1.0, 2.0, 3.0])).array, [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="unpack"):
+        Vec3.of([1.0, 2.0])
+
+
+def test_plain_numbers_and_jax_give_the_same_bits():
+    a, b = plain(2)
+    for operation in (
+        lambda a, b: a + b,
+        lambda a, b: a - b,
+        lambda a, b: a * 0.7,
+        lambda a, b: a / 0.7,
+        lambda a, b: a.dot(b),
+        lambda a, b: a.cross(b),
+        lambda a, b: a.norm(),
+    ):
+        expected, found = operation(a, b), operation(traced(a), traced(b))
+        assert jax.tree.leaves(expected) == [float(leaf) for leaf in jax.tree.leaves(found)]
+
+
+def test_plain_numbers_never_touch_jax():
+    a, b = plain(2)
+    results = [a.array, b.norm(), a.dot(b), (a.cross(b) * 2.0).array]
+    assert not any(isinstance(result, jax.Array) for result in results)
+
+
+def test_norm_has_the_direction_as_gradient_and_none_at_zero():
+    slope = jax.grad(lambda v: v.norm())
+    at_zero = slope(Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0)))
+    np.testing.assert_array_equal(at_zero.array, 0.0)
+    (a,) = plain(1)
+    np.testing.assert_allclose(slope(traced(a)).array, a.array / a.norm(), rtol=1e-14)
+
+
+def test_mapped_vectors_are_vectors_of_each_lane():
+    rows = jnp.asarray(np.random.default_rng(SEED).normal(size=(5, 2, 3)))
+    mapped = jax.vmap(lambda row: Vec3.of(row[0]).cross(Vec3.of(row[1])).array)(rows)
+    np.testing.assert_allclose(mapped, np.cross(rows[:, 0], rows[:, 1]), rtol=0, atol=1e-15)

@@ -1,0 +1,198 @@
+"""A flight from start to end: its rows, its events, and the ways in which it can end."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kittiwake.runtime import loop
+from kittiwake.runtime.loop import Memory
+from kittiwake.runtime.simulation import Simulation
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import apply_overrides, parse_document
+
+# the tern's tour is short: places half a metre and a metre away, each reached within seconds; the
+# gull climbs. Their structure is equal, so that there is one group to compile.
+SCENARIO = """
+name: pair
+seed: 2
+time: {rate_hz: 50, duration_s: 12}
+world:
+  area: {x_m: [-100, 100], y_m: [-100, 100], z_m: [0, 80]}
+vehicles:
+  tern:
+    model: pelican
+    start: {position_world_m: [0, 20, 10], yaw_deg: 90}
+    guidance:
+      type: waypoints
+      positions_world_m: [[0.5, 20, 10], [1.0, 20, 10]]
+      acceptance_radius_m: 0.3
+      yaw_deg: 90
+  gull:
+    model: pelican
+    start: {position_world_m: [0, 0, 10], yaw_deg: 90}
+    guidance:
+      type: waypoints
+      positions_world_m: [[0, 0, 40], [0, 0, 40]]
+      acceptance_radius_m: 0.3
+      yaw_deg: 90
+"""
+# a ceiling 2 m above the gull, which climbs at 4 m/s
+TOO_HIGH = [
+    "vehicles.gull.start.velocity_world_mps=[0, 0, 4]",
+    "world.area.z_m=[0, 12]",
+    "time.duration_s=4",
+]
+
+
+def simulation(*overrides):
+    document = apply_overrides(parse_document(SCENARIO, "pair.yaml"), overrides)
+    return Simulation(build(document, Path()))
+
+
+def flown(*overrides, progress=lambda _: None, stopped=lambda: False, **options):
+    """A flight into memory: by vehicle its rows, the outcome, and the layout."""
+    flight = simulation(*overrides).flight(**options)
+    memory = Memory()
+    outcome = flight.fly(memory, progress, stopped)
+    return {name: memory.values(name) for name in flight.order}, outcome, flight.layout
+
+
+@pytest.fixture(scope="module")
+def heard():
+    """The progress of the usual flight."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def usual(heard):
+    return flown(progress=heard.append)
+
+
+def column(flight, vehicle, name):
+    rows, _, layout = flight
+    return rows[vehicle][:, layout.columns[vehicle].index(name)]
+
+
+# rows
+
+
+def test_rows_are_from_tick_zero_to_the_last_tick(usual):
+    rows, outcome, _ = usual
+    # 12 s are more than one block of 500 steps
+    for name in ("tern", "gull"):
+        np.testing.assert_array_equal(rows[name][:, 0], np.arange(601) / 50.0)
+    assert outcome.steps == 600
+
+
+def test_vehicles_come_in_the_order_of_the_scenario(usual):
+    rows, _, layout = usual
+    assert list(rows) == ["tern", "gull"]
+    assert list(layout.columns) == ["tern", "gull"]
+
+
+def test_the_outcome_of_a_whole_flight_is_completed(usual):
+    _, outcome, _ = usual
+    assert (outcome.status, outcome.reason) == ("completed", None)
+    assert outcome.wall_s > 0.0
+    assert outcome.compile_s > 0.0
+
+
+def test_the_size_of_a_block_changes_no_bit(usual, monkeypatch):
+    # a request to stop that comes during the last block comes too late
+    asked = iter([*7 * [False], True])
+    monkeypatch.setattr(loop, "BLOCK_STEPS", 7)
+    rows, outcome, _ = flown("time.duration_s=1", stopped=lambda: next(asked))
+    for name, values in rows.items():
+        assert values.tobytes() == usual[0][name][:51].tobytes()
+    assert (outcome.status, outcome.steps) == ("completed", 50)
+
+
+def test_a_slower_log_keeps_each_nth_row_to_the_bit(usual, monkeypatch):
+    # every second block of the flight has no row at all
+    monkeypatch.setattr(loop, "BLOCK_STEPS", 5)
+    rows, outcome, _ = flown("time.log_rate_hz=5", "time.duration_s=1")
+    for name, values in rows.items():
+        assert values.tobytes() == usual[0][name][:51:10].tobytes()
+    assert outcome.steps == 50
+
+
+def test_a_step_longer_than_the_flight_leaves_the_start(usual):
+    rows, outcome, _ = flown("time.duration_s=1e-9")
+    assert rows["gull"].tobytes() == usual[0]["gull"][:1].tobytes()
+    assert (outcome.status, outcome.steps) == ("completed", 0)
+
+
+@pytest.mark.usefixtures("usual")
+def test_progress_hears_the_simulated_time_after_each_block(heard):
+    assert heard == [499 / 50, 12.0]
+
+
+# events
+
+
+def test_a_place_that_is_reached_is_an_event_at_that_time(usual):
+    _, outcome, _ = usual
+    legs = column(usual, "tern", "guidance.legs")
+    reached = [event for event in outcome.events if event.vehicle == "tern"]
+    assert [event.event.split()[0] for event in reached] == ["reached", "reached"]
+    assert [event.event.split()[-1] for event in reached] == ["1", "2"]
+    for number, event in enumerate(reached, 1):
+        assert event.time_s == np.flatnonzero(legs == number)[0] / 50.0
+
+
+def test_the_place_is_near_when_it_is_reached(usual):
+    _, outcome, _ = usual
+    reached = [event for event in outcome.events if event.vehicle == "tern"]
+    for event, place in zip(reached, (0.5, 1.0), strict=True):
+        row = round(event.time_s * 50)
+        offset = column(usual, "tern", "x_m")[row] - place
+        assert abs(offset) < 0.3
+
+
+# endings
+
+
+def test_a_lost_vehicle_ends_the_flight_where_that_is_a_failure():
+    flight = flown(*TOO_HIGH)
+    rows, outcome, _ = flight
+    assert outcome.status == "failed"
+    assert "gull" in outcome.reason
+    assert "z_m" in outcome.reason
+    heights = column(flight, "gull", "z_m")
+    assert heights[-1] > 12.0 >= heights[-2]
+    assert outcome.reason.endswith(f"at {rows['gull'][-1, 0]:g} s")
+    assert [event.time_s for event in outcome.events] == [rows["gull"][-1, 0]]
+    # what others did until then is kept, and no more
+    assert rows["tern"][-1, 0] == rows["gull"][-1, 0] < 4.0
+    assert outcome.steps == len(rows["gull"]) - 1
+
+
+def test_a_lost_vehicle_is_noted_and_the_others_fly_on_where_it_is_none():
+    flight = flown(*TOO_HIGH, "lost_vehicle=continue")
+    rows, outcome, _ = flight
+    assert (outcome.status, outcome.reason, outcome.steps) == ("completed", None, 200)
+    assert [event.vehicle for event in outcome.events if "lost" in event.event] == ["gull"]
+    heights = column(flight, "gull", "z_m")
+    assert heights[-1] > 12.0
+    assert len(set(heights[-50:])) == 1
+    assert len(set(column(flight, "tern", "z_m")[-50:])) == 50
+    assert len(rows["gull"]) == 201
+
+
+def test_a_vehicle_whose_state_is_no_number_has_diverged():
+    # next to no mass: the first thrust above weight accelerates it past all numbers
+    _, outcome, _ = flown("vehicles.gull.parameters.mass_kg=1e-320", "lost_vehicle=continue")
+    assert outcome.status == "diverged"
+    assert "gull" in outcome.reason
+    assert "non-finite" in outcome.reason
+    assert outcome.reason.endswith(" s")
+    assert outcome.steps < 10
+
+
+def test_a_request_to_stop_ends_the_flight_after_the_block(monkeypatch):
+    monkeypatch.setattr(loop, "BLOCK_STEPS", 20)
+    rows, outcome, _ = flown("time.duration_s=1", stopped=lambda: True)
+    assert outcome.status == "failed"
+    assert outcome.reason == "stopped by the user at 0.38 s"
+    assert (len(rows["gull"]), outcome.steps) == (20, 19)

@@ -1,0 +1,253 @@
+"""From a document to a scenario: what each key becomes, and what is refused."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from kittiwake.control.qrsim_waypoint import QRSimWaypoint
+from kittiwake.control.stick_inversion import StickInversion
+from kittiwake.core.errors import ScenarioError
+from kittiwake.environment.wind import ShearWind
+from kittiwake.guidance.hold import Hold
+from kittiwake.scenario import size
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import apply_overrides, parse_document
+
+ONE = """\
+name: one
+time: {rate_hz: 50, duration_s: 5}
+vehicles:
+  gull:
+    model: pelican
+"""
+
+RECORDING = (
+    "time_s,pitch_rad,roll_rad,throttle,yaw_rate_radps,battery_v\n0,0,0,0.5,0,11\n2,0,0,0.5,0,11\n"
+)
+PLAYBACK = """\
+name: playback
+vehicles:
+  gull:
+    model: pelican
+    guidance: {type: playback, file: inputs.csv}
+"""
+
+
+def built(text, folder=Path(), overrides=()):
+    return build(apply_overrides(parse_document(text, "test.yaml"), overrides), folder)
+
+
+def refusal(text, folder=Path(), overrides=()):
+    with pytest.raises(ScenarioError) as refused:
+        built(text, folder, overrides)
+    return str(refused.value)
+
+
+def with_gull(lines):
+    return ONE + "".join(f"    {line}\n" for line in lines.splitlines())
+
+
+# defaults
+
+
+def test_a_scenario_of_five_lines_can_be_flown():
+    scenario = built(ONE)
+    assert (scenario.name, scenario.seed, scenario.duration_s) == ("one", 0, 5.0)
+    assert (scenario.rate_hz, scenario.log_every, scenario.fails_when_lost) == (50.0, 1, True)
+    assert scenario.models == {"gull": "pelican"}
+    gull = scenario.vehicles["gull"]
+    assert isinstance(gull.guidance.component, Hold)
+    assert [type(rung.component) for rung in gull.ladder] == [QRSimWaypoint, StickInversion]
+    assert scenario.world.interactions == ()
+
+
+# what keys become
+
+
+def test_parameters_of_a_vehicle_are_replaced_in_place():
+    gull = built(with_gull("parameters: {mass_kg: 2, integrator: rk4}")).vehicles["gull"]
+    assert (gull.dynamics.mass_kg, gull.dynamics.integrator) == (2.0, "rk4")
+    assert gull.dynamics.attitude_stiffness_per_s2 == 179.797
+
+
+def test_parameters_of_a_controller_are_replaced_in_place():
+    text = with_gull("controller: {type: qrsim-waypoint, max_speed_mps: 2, yaw: {gain_per_s: 1}}")
+    controller = built(text).vehicles["gull"].ladder[0].component
+    assert (controller.max_speed_mps, controller.yaw.gain_per_s) == (2.0, 1.0)
+    assert controller.yaw.max_rate_radps == 4.4
+
+
+def test_angles_of_users_become_radians():
+    text = with_gull("start: {yaw_deg: 90, roll_rad: 0.1}") + "world:\n  wind:\n    type: shear\n"
+    scenario = built(text + "    speed_at_6m_mps: 2\n    from_deg: 270\n")
+    assert scenario.vehicles["gull"].start.yaw_rad == math.pi / 2
+    assert scenario.vehicles["gull"].start.roll_rad == 0.1
+    assert isinstance(scenario.world.wind, ShearWind)
+    assert scenario.world.wind.from_rad == pytest.approx(1.5 * math.pi)
+
+
+def test_rates_become_steps():
+    text = with_gull("controller: {type: qrsim-waypoint, rate_hz: 25}\nestimator: truth")
+    text = text.replace("duration_s: 5", "duration_s: 5, log_rate_hz: 10")
+    scenario = built(text)
+    assert scenario.vehicles["gull"].ladder[0].every == 2
+    assert scenario.vehicles["gull"].estimator.every == 1
+    assert scenario.log_every == 5
+
+
+def test_a_collision_distance_makes_vehicles_see_each_other():
+    scenario = built(ONE + "world: {collision_distance_m: 3}\n")
+    assert [nearness.collision_distance_m for nearness in scenario.world.interactions] == [3.0]
+
+
+def test_a_ladder_may_be_a_list_of_controllers():
+    ladder = (
+        built(with_gull("controller: [qrsim-velocity, qrsim-waypoint]")).vehicles["gull"].ladder
+    )
+    assert [type(rung.component).__name__ for rung in ladder] == [
+        "QRSimVelocity",
+        "QRSimWaypoint",
+        "StickInversion",
+    ]
+
+
+# counted vehicles
+
+
+def test_counted_vehicles_are_numbered_from_one_and_spaced():
+    text = with_gull("count: 3\nspacing_m: [0, 20, 1]\nstart: {position_world_m: [1, 2, 3]}")
+    vehicles = built(text).vehicles
+    assert list(vehicles) == ["gull-1", "gull-2", "gull-3"]
+    places = [v.start.position_world_m.array.tolist() for v in vehicles.values()]
+    assert places == [[1, 2, 3], [1, 22, 4], [1, 42, 5]]
+
+
+def test_numbers_have_as_many_digits_as_the_last_one_needs():
+    names = list(built(with_gull("count: 10")).vehicles)
+    assert (names[0], names[8], names[9]) == ("gull-01", "gull-09", "gull-10")
+
+
+def test_a_count_of_one_is_numbered_too():
+    assert list(built(with_gull("count: 1")).vehicles) == ["gull-1"]
+
+
+def test_a_name_that_counting_takes_is_refused():
+    text = ONE.replace("vehicles:", "vehicles:\n  gull-2: {model: pelican}") + "    count: 3\n"
+    assert "test.yaml:5: vehicles.gull: there are two vehicles 'gull-2'" in refusal(text)
+
+
+@pytest.mark.parametrize("world", ["", "world: {collision_distance_m: 2}\n"])
+def test_more_than_memory_holds_is_refused(world):
+    message = refusal(with_gull("count: 1000000") + world, overrides=[])
+    assert "vehicles need about" in message
+    assert "GB of memory" in message
+
+
+def test_pairs_of_vehicles_count_for_the_memory():
+    # 30,000 vehicles are a gigabyte; their pairs are forty
+    assert "30000 vehicles" in refusal(
+        with_gull("count: 30000") + "world: {collision_distance_m: 2}\n"
+    )
+
+
+# the duration
+
+
+def test_a_recording_gives_the_duration_by_its_end(tmp_path):
+    (tmp_path / "inputs.csv").write_text(RECORDING)
+    assert built(PLAYBACK, tmp_path).duration_s == 4.0
+
+
+def test_a_stated_duration_is_stronger_than_a_recordings(tmp_path):
+    (tmp_path / "inputs.csv").write_text(RECORDING)
+    assert built(PLAYBACK, tmp_path, ["time.duration_s=3"]).duration_s == 3.0
+
+
+def test_no_duration_at_all_is_refused_with_the_line_to_write():
+    message = refusal(ONE.replace(", duration_s: 5", ""))
+    assert message == (
+        "test.yaml:2: time.duration_s: is missing; write how long to fly, such as duration_s: 60"
+    )
+
+
+def test_a_refused_recording_is_not_blamed_for_the_duration_as_well(tmp_path):
+    assert "duration_s" not in refusal(PLAYBACK, tmp_path)
+
+
+# files
+
+
+def test_a_file_is_looked_for_beside_the_scenario(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "inputs.csv").write_text(RECORDING)
+    scenario = built(PLAYBACK.replace("inputs.csv", "data/inputs.csv"), tmp_path)
+    assert scenario.tables == {
+        ("vehicles", "gull", "guidance", "file"): tmp_path / "data" / "inputs.csv"
+    }
+
+
+@pytest.mark.parametrize("name", ["../inputs.csv", "data/../../inputs.csv"])
+def test_a_file_may_not_lead_out_of_the_scenarios_folder(name, tmp_path):
+    (tmp_path / "inputs.csv").write_text(RECORDING)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    message = refusal(PLAYBACK.replace("inputs.csv", name), folder)
+    assert "lies outside the scenario's folder" in message
+
+
+def test_an_absolute_path_in_a_scenario_is_refused(tmp_path):
+    (tmp_path / "inputs.csv").write_text(RECORDING)
+    text = PLAYBACK.replace("inputs.csv", str(tmp_path / "inputs.csv"))
+    assert "lies outside the scenario's folder" in refusal(text, tmp_path)
+
+
+def test_a_link_out_of_the_scenarios_folder_is_refused(tmp_path):
+    (tmp_path / "secret.csv").write_text(RECORDING)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "inputs.csv").symlink_to(tmp_path / "secret.csv")
+    assert "lies outside the scenario's folder" in refusal(PLAYBACK, folder)
+
+
+def test_a_file_of_the_command_line_is_looked_for_where_the_user_stands(tmp_path, monkeypatch):
+    (tmp_path / "mine.csv").write_text(RECORDING)
+    monkeypatch.chdir(tmp_path)
+    item = "vehicles.gull.guidance.file=mine.csv"
+    scenario = built(PLAYBACK, Path("/nowhere"), [item])
+    assert list(scenario.tables.values()) == [Path("mine.csv")]
+
+
+# the ladder
+
+
+def test_a_missing_rung_is_refused_with_the_rungs_at_hand():
+    message = refusal(with_gull("controller: qrsim-velocity"))
+    assert message.startswith(
+        "test.yaml:6: vehicles.gull.controller: nothing leads from PositionYaw"
+    )
+    assert "QRSimVelocity (VelocityYaw to AttitudeThrottle)" in message
+
+
+def test_recorded_inputs_beyond_the_vehicles_bounds_are_refused_with_row_and_range(tmp_path):
+    (tmp_path / "inputs.csv").write_text(RECORDING.replace("2,0,0,0.5", "2,0,0,1.5"))
+    message = refusal(PLAYBACK, tmp_path)
+    assert "inputs.csv: throttle = 1.5 at time_s = 2 is not allowed; the vehicle takes 0 to 1" in message
+
+
+# several mistakes
+
+
+def test_all_mistakes_are_told_at_once_each_with_its_line():
+    text = with_gull("start: {yaw_dg: 3}\ncontroller: qrsim-waypont\nguidance: hald")
+    lines = refusal(text).splitlines()
+    assert [line.split(": ")[0] for line in lines] == ["test.yaml:6", "test.yaml:8", "test.yaml:7"]
+
+
+def test_what_a_vehicle_takes_is_compared_with_the_machines_memory(monkeypatch):
+    monkeypatch.setattr(size, "BYTES_PER_VEHICLE", 10**15)
+    assert "1 vehicles need about" in refusal(ONE)
+
+
+def test_a_latitude_beyond_the_pole_is_refused():
+    assert "latitude" in refusal(ONE + "world: {origin: {latitude_deg: 91}}\n")

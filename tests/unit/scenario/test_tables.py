@@ -1,0 +1,102 @@
+"""Recorded files: when each row holds, where they end, and what is refused."""
+
+import numpy as np
+import pytest
+
+from kittiwake.core.errors import ScenarioError
+from kittiwake.scenario import tables
+from kittiwake.scenario.tables import read_table
+
+
+def table(tmp_path, text):
+    path = tmp_path / "inputs.csv"
+    path.write_text(text, encoding="utf-8")
+    return read_table(path)
+
+
+def refusal(tmp_path, text):
+    with pytest.raises(ScenarioError) as refused:
+        table(tmp_path, text)
+    return str(refused.value)
+
+
+def test_columns_times_and_values_are_those_of_the_file(tmp_path):
+    read = table(tmp_path, "time_s, a ,b\n0,1,2\n0.5,3e-1,-4\n1.5,5,6\n")
+    assert read.columns == ("a", "b")
+    assert read.source == "inputs.csv"
+    np.testing.assert_array_equal(read.time_s, [0.0, 0.5, 1.5])
+    np.testing.assert_array_equal(read.values, [[1.0, 2.0], [0.3, -4.0], [5.0, 6.0]])
+
+
+def test_the_last_row_holds_as_long_as_the_one_before_it(tmp_path):
+    assert table(tmp_path, "time_s,a\n0,1\n0.5,2\n1.5,3\n").end_s == 2.5
+
+
+def test_a_single_row_ends_where_it_begins(tmp_path):
+    assert table(tmp_path, "time_s,a\n2,1\n").end_s == 2.0
+
+
+def test_a_row_without_values_says_when_those_before_it_end(tmp_path):
+    read = table(tmp_path, "time_s,a,b\n0,1,2\n0.5,3,4\n7,,\n")
+    assert read.end_s == 7.0
+    np.testing.assert_array_equal(read.time_s, [0.0, 0.5])
+    np.testing.assert_array_equal(read.values, [[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_empty_lines_and_windows_line_ends_are_passed_over(tmp_path):
+    (tmp_path / "inputs.csv").write_bytes(b"time_s,a\r\n0,1\r\n\r\n1,2\r\n")
+    np.testing.assert_array_equal(read_table(tmp_path / "inputs.csv").values, [[1.0], [2.0]])
+
+
+def test_a_mark_of_byte_order_is_passed_over(tmp_path):
+    (tmp_path / "inputs.csv").write_bytes("\ufefftime_s,a\n0,1\n".encode())
+    assert read_table(tmp_path / "inputs.csv").columns == ("a",)
+
+
+@pytest.mark.parametrize("header", ["a,time_s", "time_s", "time_s,a,a", ""])
+def test_names_other_than_time_first_and_each_once_are_refused(header, tmp_path):
+    row = ",".join("0" for _ in header.split(",")) if header else "0"
+    assert "inputs.csv" in refusal(tmp_path, f"{header}\n{row}\n")
+
+
+@pytest.mark.parametrize(
+    ("rows", "place", "said"),
+    [
+        ("0,1\n1,x\n", "inputs.csv:3", "could not convert"),
+        ("0,1\n1,2,3\n", "inputs.csv:3", "3 values below 2 names"),
+        ("0,nan\n1,2\n", "inputs.csv:2", "finite"),
+        ("0,1\n1,inf\n2,3\n", "inputs.csv:3", "finite"),
+        ("0,1\n1,\n2,3\n", "inputs.csv:3", "finite"),
+        ("0,1\n2,1\n1,1\n", "inputs.csv:4", "grow"),
+        ("0,1\n0,1\n", "inputs.csv:3", "grow"),
+        ("nan,1\n", "inputs.csv:2", "grow"),
+    ],
+)
+def test_a_bad_row_is_refused_with_its_line(rows, place, said, tmp_path):
+    message = refusal(tmp_path, f"time_s,a\n{rows}")
+    assert message.startswith(f"{place}: ")
+    assert said in message
+
+
+def test_empty_lines_do_not_shift_the_line_of_a_bad_value(tmp_path):
+    assert refusal(tmp_path, "time_s,a\n0,1\n\n\n1,inf\n").startswith("inputs.csv:5: ")
+
+
+def test_a_file_that_is_missing_or_a_folder_is_refused(tmp_path):
+    with pytest.raises(ScenarioError, match="No such file"):
+        read_table(tmp_path / "nothing.csv")
+    with pytest.raises(ScenarioError, match="directory"):
+        read_table(tmp_path)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    (tmp_path / "inputs.csv").write_bytes(b"time_s,a\n0,\xff\xfe\n")
+    with pytest.raises(ScenarioError, match="not a table of comma-separated numbers"):
+        read_table(tmp_path / "inputs.csv")
+
+
+def test_a_file_larger_than_the_limit_is_refused_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "MAX_BYTES", 2**20)
+    (tmp_path / "inputs.csv").write_bytes(b"x" * (2**20 + 1))
+    with pytest.raises(ScenarioError, match=r"inputs.csv: larger than 1 MiB"):
+        read_table(tmp_path / "inputs.csv")
