@@ -63,7 +63,7 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     },
     "guidance/waypoints": {
         "once": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0))),
-        "for ever": lambda: Waypoints((Vec3(1.0, 2.0, 10.0),), loop=True),
+        "for ever": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0)), loop=True),
     },
     "guidance/playback": {
         "flu": lambda: Playback(recording()),

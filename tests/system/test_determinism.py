@@ -168,9 +168,9 @@ def test_advancing_step_by_step_gives_the_bits_of_a_run(trio, usual):
 
 def test_a_map_over_keys_is_a_run_for_each_key(trio):
     seeds = [5, 6]
-    many = jax.jit(
-        jax.vmap(lambda key: trio.rollout(trio.init(key), 100, lambda _: None)[0])
-    )(jnp.stack([kw.seed_key(seed) for seed in seeds]))
+    many = jax.jit(jax.vmap(lambda key: trio.rollout(trio.init(key), 100, lambda _: None)[0]))(
+        jnp.stack([kw.seed_key(seed) for seed in seeds])
+    )
     places = many.groups[0].dynamics.phase.configuration.position_world_m
     for world, seed in enumerate(seeds):
         log = trio.run(seed=seed)

@@ -238,7 +238,10 @@ RECORDINGS = {
     "time without end": (f"{COLUMNS}\n0,{ROW}\ninf,{ROW}\n", "time_s must grow"),
     "time unknown": (f"{COLUMNS}\nnan,{ROW}\n", "inputs.csv:2: time_s must grow"),
     "a throttle past full": (f"{COLUMNS}\n0,0,0,1.01,0,11\n", "takes 0 to 1"),
-    "a pitch past the stick": (f"{COLUMNS}\n0,1.2,0,0.5,0,11\n", "pitch_rad = 1.2 at time_s = 0 is not allowed"),
+    "a pitch past the stick": (
+        f"{COLUMNS}\n0,1.2,0,0.5,0,11\n",
+        "pitch_rad = 1.2 at time_s = 0 is not allowed",
+    ),
     "an empty battery": (f"{COLUMNS}\n0,0,0,0.5,0,3\n", "the vehicle takes 9 to 12"),
     "bytes": ("\udcff\udcfe\udcfd", "not a table of comma-separated numbers"),
 }

@@ -34,8 +34,6 @@ def export(
     ] = None,
 ) -> None:
     """Turn a run's log into CSV, Parquet, or a complete MCAP file."""
-    from rich import print as show
-
     from kittiwake.analysis.export import export_csv, export_mcap, export_parquet, write_csv
     from kittiwake.analysis.log import Log
 
@@ -51,7 +49,7 @@ def export(
         written = [out or folder / "export.mcap"]
         export_mcap(log, folder, written[0])
     for path in written:
-        show(f"wrote {path}")
+        typer.echo(f"wrote {path}")
 
 
 def _only_vehicle(names: tuple[str, ...]) -> str:

@@ -49,7 +49,7 @@ def to_columns(record: eqx.Module | dict[str, Any], prefix: str = "") -> dict[st
     items = record.items() if isinstance(record, dict) else _items(record)
     for name, value in items:
         if isinstance(value, Vec3 | Quaternion):
-            names = _field_columns(prefix + name, type(value))
+            names = [prefix + column for column in _field_columns(name, type(value))]
             columns.update(zip(names, _components(value), strict=True))
         elif isinstance(value, eqx.Module | dict):
             columns.update(to_columns(value, f"{prefix}{name}."))

@@ -7,14 +7,20 @@ sensor or a vehicle changes no other stream. Each draw folds the step's number i
 from zlib import crc32
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 GENERATOR = "threefry2x32"
 
 
 def seed_key(seed: int) -> PRNGKeyArray:
-    """The root key of a run; the same bits on every machine, whatever generator JAX is set to."""
-    return jax.random.key(seed, impl=GENERATOR)
+    """The root key of a run: the same bits on every machine and in every mode of JAX.
+
+    Args:
+        seed: from 0 to 2^64 - 1; all its bits count, also in float32 mode.
+    """
+    words = jnp.asarray([seed >> 32, seed & 0xFFFFFFFF], jnp.uint32)
+    return jax.random.wrap_key_data(words, impl=GENERATOR)
 
 
 def named(key: PRNGKeyArray, name: str) -> PRNGKeyArray:

@@ -11,25 +11,41 @@ def ladder_path(
 ) -> tuple[int, ...]:
     """The indices of the controllers that take ``start`` down to ``native``, first to last.
 
-    Each rung takes the first controller in the list that consumes it and was not used before.
+    Where several controllers consume a rung, the first in the list that leads on is taken; none is
+    used twice.
 
     Raises:
         LadderError: if a rung is missing; the message names it and the controllers at hand.
     """
-    path: list[int] = []
-    rung = start
-    while rung is not native:
-        fitting = (i for i, c in enumerate(controllers) if c.consumes is rung and i not in path)
-        step = next(fitting, None)
-        if step is None:
-            message = (
-                f"nothing leads from {rung.__name__} to {native.__name__}, the vehicle's native "
-                f"command. The controllers at hand: {_described(controllers)}."
-            )
-            raise LadderError(message, rung.__name__)
-        path.append(step)
-        rung = controllers[step].produces
-    return tuple(path)
+    dead_ends: list[type] = []
+    path = _search(controllers, start, native, (), dead_ends)
+    if path is None:
+        missing = dead_ends[0]
+        message = (
+            f"nothing leads from {missing.__name__} to {native.__name__}, the vehicle's native "
+            f"command. The controllers at hand: {_described(controllers)}."
+        )
+        raise LadderError(message, missing.__name__)
+    return path
+
+
+def _search(
+    controllers: Sequence[AbstractController],
+    rung: type,
+    native: type,
+    used: tuple[int, ...],
+    dead_ends: list[type],
+) -> tuple[int, ...] | None:
+    if rung is native:
+        return used
+    fitting = [i for i, c in enumerate(controllers) if c.consumes is rung and i not in used]
+    for i in fitting:
+        path = _search(controllers, controllers[i].produces, native, (*used, i), dead_ends)
+        if path is not None:
+            return path
+    if not fitting:
+        dead_ends.append(rung)
+    return None
 
 
 def _described(controllers: Sequence[AbstractController]) -> str:

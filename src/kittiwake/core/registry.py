@@ -52,5 +52,10 @@ class Registry:
             known = did_you_mean(name, list(self.entries))
             message = f"there is no {self.noun} '{name}'. {known}"
             raise RegistryError(message)
-        module, _, attribute = self.entries[name].target.partition(":")
-        return getattr(import_module(module), attribute)
+        target = self.entries[name].target
+        module, _, attribute = target.partition(":")
+        try:
+            return getattr(import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            message = f"the {self.noun} '{name}' cannot be imported from '{target}': {error}"
+            raise RegistryError(message) from error

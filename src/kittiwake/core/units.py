@@ -9,7 +9,7 @@ DEGREE_RAD = math.pi / 180.0
 RPM_RADPS = 2.0 * math.pi / 60.0
 
 # ending of a user's key -> (ending of the stored name, factor)
-USER_UNITS = {
+USER_UNITS: dict[str, tuple[str, float]] = {
     "_deg": ("_rad", DEGREE_RAD),
     "_degps": ("_radps", DEGREE_RAD),
     "_rpm": ("_radps", RPM_RADPS),
@@ -17,3 +17,12 @@ USER_UNITS = {
     "_hpa": ("_pa", HECTOPASCAL_PA),
     "_ft": ("_m", FOOT_M),
 }
+
+
+def stored_name(key: str) -> str:
+    """The name under which a user's key is stored: ``yaw_rad`` for ``yaw_deg``."""
+    for user, (stored, _) in USER_UNITS.items():
+        stem = key.removesuffix(user)
+        if stem != key and not stem.endswith("_per"):
+            return stem + stored
+    return key

@@ -6,6 +6,7 @@ names cancel: ``q_a_from_c = q_a_from_b * q_b_from_c``. Source of the formulas: 
 """
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -48,10 +49,12 @@ class Quaternion(eqx.Module):
         """Rotation about an axis by the vector's length (exponential map)."""
         angle = rotation_rad.norm()
         half_sine, half_cosine = sin_cos(angle * 0.5)
-        numerics = namespace(angle)
         small = angle < SMALL_ANGLE_RAD
-        safe = numerics.where(small, 1.0, angle)
-        scale = numerics.where(small, 0.5 - angle * angle / 48.0, half_sine / safe)
+        near_zero = 0.5 - angle * angle / 48.0
+        if namespace(angle) is np:
+            scale = near_zero if small else half_sine / angle
+        else:
+            scale = jnp.where(small, near_zero, half_sine / jnp.where(small, 1.0, angle))
         vector = rotation_rad * scale
         return cls(half_cosine, vector.x, vector.y, vector.z)
 

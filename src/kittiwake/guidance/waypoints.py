@@ -30,7 +30,10 @@ class Waypoints(AbstractGuidance):
     loop: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
-        """Refuses an empty list."""
+        """Refuses an empty list, and a round of one place."""
+        if self.loop and len(self.positions_world_m) == 1:
+            message = "loop needs at least two positions_world_m; one place is held anyway"
+            raise ValueError(message)
         if not self.positions_world_m:
             message = "positions_world_m must name at least one place, such as [[0, 0, 10]]"
             raise ValueError(message)

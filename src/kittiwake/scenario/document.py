@@ -6,9 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.units import stored_name
 from kittiwake.scenario import plain_yaml
 from kittiwake.scenario.plain_yaml import MAX_BYTES, MAX_DEPTH, Source
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, dotted, shortened
+
+# Entries that may be the bare name of a component: inside one, --set gives its parameters.
+COMPONENTS = ("controller", "estimator", "guidance", "wind", "turbulence", "atmosphere")
 
 # Mappings whose keys are names of the author's choosing: a new one by --set is a slip of the pen.
 NAMED_BY_AUTHOR: dict[KeyPath, str] = {("vehicles",): "vehicle"}
@@ -150,18 +154,22 @@ def _mapping_at(
     document: Document, here: Plain, path: KeyPath, segment: str, source: Source
 ) -> dict[str, Any]:
     """What a path leads into; nothing at all counts as an empty mapping."""
-    if not isinstance(here, dict | None):
+    if not isinstance(here, dict | None) and not (isinstance(here, str) and _is_component(path)):
         message = (
             f"{dotted(path)} is {shortened(here)} ({document.where(path)}), "
             "so nothing can be set inside it"
         )
         raise source.error(1, message)
-    mapping = here or {}
+    mapping = _spelled_out(here)
     if path in NAMED_BY_AUTHOR and segment not in mapping:
         known = did_you_mean(segment[:MAX_CHARACTERS], list(mapping))
         message = f"there is no {NAMED_BY_AUTHOR[path]} {shortened(segment)}. {known}"
         raise source.error(1, message)
     return mapping
+
+
+def _is_component(path: KeyPath) -> bool:
+    return path[-1:] in {(name,) for name in COMPONENTS} or path[-2:-1] == ("sensors",)
 
 
 def _index(items: list[Any], segment: str, path: KeyPath, source: Source) -> int:
@@ -186,8 +194,21 @@ def _replaced(container: Plain, path: KeyPath, value: Plain) -> Plain:
         return [
             _replaced(item, rest, value) if i == key else item for i, item in enumerate(container)
         ]
-    mapping: dict[str, Plain] = container or {}
-    return mapping | {key: _replaced(mapping.get(key), rest, value)}
+    mapping = _spelled_out(container)
+    # a value given anew in another unit replaces the one that the file gives
+    kept = {
+        name: item
+        for name, item in mapping.items()
+        if name == key or stored_name(name) != stored_name(key)
+    }
+    return kept | {key: _replaced(mapping.get(key), rest, value)}
+
+
+def _spelled_out(entry: Plain) -> dict[str, Plain]:
+    """A mapping as it is; a component that is only named as one with its ``type``."""
+    if isinstance(entry, str):
+        return {"type": entry}
+    return entry if isinstance(entry, dict) else {}
 
 
 def _outside(places: dict[KeyPath, Any], path: KeyPath) -> dict[KeyPath, Any]:

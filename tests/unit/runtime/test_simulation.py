@@ -15,7 +15,9 @@ STEPS = 25
 
 @pytest.fixture(scope="module")
 def pair():
-    return kw.load("keep-spot-10", {"vehicles.pelican.count": 2, "world.collision_distance_m": None})
+    return kw.load(
+        "keep-spot-10", {"vehicles.pelican.count": 2, "world.collision_distance_m": None}
+    )
 
 
 def state_of(observation):

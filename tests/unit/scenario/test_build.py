@@ -232,7 +232,10 @@ def test_a_missing_rung_is_refused_with_the_rungs_at_hand():
 def test_recorded_inputs_beyond_the_vehicles_bounds_are_refused_with_row_and_range(tmp_path):
     (tmp_path / "inputs.csv").write_text(RECORDING.replace("2,0,0,0.5", "2,0,0,1.5"))
     message = refusal(PLAYBACK, tmp_path)
-    assert "inputs.csv: throttle = 1.5 at time_s = 2 is not allowed; the vehicle takes 0 to 1" in message
+    assert (
+        "inputs.csv: throttle = 1.5 at time_s = 2 is not allowed; the vehicle takes 0 to 1"
+        in message
+    )
 
 
 # several mistakes

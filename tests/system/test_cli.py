@@ -1,0 +1,621 @@
+"""The command line as users and their scripts meet it: files, outputs, exit statuses."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import yaml
+from matplotlib import image
+
+import kittiwake.cli.run
+from kittiwake.analysis.log import Log
+from kittiwake.cli import main
+from kittiwake.scenario import library
+
+SOURCE = Path(__file__).parents[2] / "src"
+PNG = b"\x89PNG\r\n\x1a\n"
+STATE_COLUMNS = (
+    "time_s,x_m,y_m,z_m,qw,qx,qy,qz,vx_mps,vy_mps,vz_mps,wx_radps,wy_radps,wz_radps"
+).split(",")
+COMMAND = [f"cmd_{x}" for x in ("pitch_rad", "roll_rad", "throttle", "yaw_rate_radps", "battery_v")]
+INPUTS = """\
+time_s,pitch_rad,roll_rad,throttle,yaw_rate_radps,battery_v
+0,0,0,0.59,0,11
+0.5,0.1,0,0.59,0,11
+1,,,,,
+"""
+FAR = "world.area={x_m: [-9000, 9000], y_m: [-9000, 9000], z_m: [-9000, 9000]}"
+
+
+class Answer(NamedTuple):
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_programs_stay_with_the_tests():
+    """A run keeps its programs in the user's cache; those of tests have a cache of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kittiwake.cli.run, "keep_compiled", lambda: None)
+        yield
+
+
+def kittiwake_does(*arguments):
+    """Runs a command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["kittiwake", *map(str, arguments)])
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                main()
+                status = 0
+            except SystemExit as ended:
+                status = ended.code or 0
+    return Answer(status, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory):
+    """Starts a command in a process of its own."""
+    cache = tmp_path_factory.mktemp("cache")
+
+    def start(*arguments, python=(), **options):
+        environment = os.environ | {"PYTHONPATH": str(SOURCE), "XDG_CACHE_HOME": str(cache)}
+        code = ["-c", "from kittiwake.cli import main; main()"]
+        return subprocess.Popen(
+            [sys.executable, *python, *code, *map(str, arguments)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+
+    return start
+
+
+def wait_for(running):
+    out, err = running.communicate(timeout=120)
+    return Answer(running.returncode, out, err)
+
+
+@pytest.fixture(scope="module")
+def spot(tmp_path_factory):
+    """A flight of two seconds: its folder and what the command printed."""
+    folder = tmp_path_factory.mktemp("spot") / "run"
+    answer = kittiwake_does(
+        "run", "keep-spot", "--duration", 2, "--seed", 4, "--out", folder, "--json"
+    )
+    return folder, answer
+
+
+@pytest.fixture(scope="module")
+def row(tmp_path_factory):
+    """A flight of two vehicles with a tour for each, printed for people."""
+    folder = tmp_path_factory.mktemp("row") / "run"
+    tour = "{type: waypoints, positions_world_m: [[0, -80, 10]], acceptance_radius_m: 50}"
+    count, guidance = "vehicles.pelican.count=2", f"vehicles.pelican.guidance={tour}"
+    answer = kittiwake_does(
+        *("run", "keep-spot-10", "--set", count, "--set", guidance, "--duration", 1),
+        *("--out", folder),
+    )
+    return folder, answer
+
+
+# run: files
+
+
+def test_a_run_leaves_scenario_log_summary_and_picture(spot):
+    folder, answer = spot
+    assert answer.status == 0
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "log.mcap",
+        "overview.png",
+        "scenario.yaml",
+        "summary.json",
+    ]
+
+
+def test_the_picture_is_large_enough_for_a_report_and_not_empty(spot):
+    content = (spot[0] / "overview.png").read_bytes()
+    assert content.startswith(PNG)
+    pixels = image.imread(io.BytesIO(content))
+    assert min(pixels.shape[:2]) >= 800
+    assert len(np.unique(pixels[..., :3].reshape(-1, 3), axis=0)) > 20
+
+
+def test_the_scenario_in_the_folder_is_the_one_that_was_flown(spot):
+    written = yaml.safe_load((spot[0] / "scenario.yaml").read_text())
+    assert (written["seed"], written["time"]["duration_s"]) == (4, 2.0)
+    original = yaml.safe_load((library.FOLDER / "keep-spot.yaml").read_text())
+    assert written["vehicles"] == original["vehicles"]
+    assert written["world"] == original["world"]
+
+
+def test_the_log_holds_every_step(spot):
+    log = Log.read(spot[0])
+    assert log.complete
+    np.testing.assert_array_equal(log.column("pelican", "time_s"), np.arange(101) / 50)
+
+
+def test_without_a_folder_a_run_goes_into_one_of_its_name_and_time(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert kittiwake_does("run", "keep-spot", "--duration", 0.1, "--quiet").status == 0
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert folder.name.startswith("keep-spot-")
+    assert (folder / "summary.json").is_file()
+
+
+def test_the_written_scenario_flies_again_to_the_bit(spot, tmp_path):
+    folder, _ = spot
+    answer = kittiwake_does("run", folder / "scenario.yaml", "--out", tmp_path, "--quiet")
+    assert answer.status == 0
+    again, first = Log.read(tmp_path), Log.read(folder)
+    assert again.values("pelican").tobytes() == first.values("pelican").tobytes()
+    assert (tmp_path / "scenario.yaml").read_text() == (folder / "scenario.yaml").read_text()
+
+
+def test_a_run_over_an_earlier_one_replaces_it(tmp_path):
+    for duration in (0.2, 0.1):
+        kittiwake_does("run", "keep-spot", "--duration", duration, "--out", tmp_path, "--quiet")
+    assert len(Log.read(tmp_path).values("pelican")) == 6
+    assert json.loads((tmp_path / "summary.json").read_text())["duration_s"] == 0.1
+
+
+def test_a_folder_that_cannot_be_made_is_bad_input(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    answer = kittiwake_does("run", "keep-spot", "--out", tmp_path / "file" / "run")
+    assert answer.status == 2
+    assert "Name another with --out" in answer.err
+    assert answer.out == ""
+
+
+# run: the summary
+
+NUMBER = (int, float)
+SUMMARY = {
+    "scenario": str,
+    "seed": int,
+    "status": str,
+    "reason": (str, type(None)),
+    "duration_s": float,
+    "steps": int,
+    "wall_s": float,
+    "compile_s": float,
+    "realtime_factor": float,
+    "vehicles": dict,
+    "min_separation_m": (float, type(None)),
+    "events": list,
+    "metrics": dict,
+}
+VEHICLE = {
+    "model": str,
+    "final_position_m": list,
+    "final_speed_mps": float,
+    "distance_m": float,
+    "max_tilt_rad": float,
+    "tracking_rms_m": (float, type(None)),
+    "contacts": (int, type(None)),
+    "touchdown": (dict, type(None)),
+    "valid": bool,
+}
+
+
+def assert_has_exactly(record, kinds):
+    assert list(record) == list(kinds)
+    for key, kind in kinds.items():
+        assert isinstance(record[key], kind), f"{key}: {record[key]!r}"
+
+
+@pytest.mark.parametrize("flight", ["spot", "row"])
+def test_the_summary_has_exactly_the_documented_keys_and_types(flight, request):
+    folder, _ = request.getfixturevalue(flight)
+    summary = json.loads((folder / "summary.json").read_text())
+    assert_has_exactly(summary, SUMMARY)
+    for vehicle in summary["vehicles"].values():
+        assert_has_exactly(vehicle, VEHICLE)
+        assert [type(x) for x in vehicle["final_position_m"]] == [float, float, float]
+    for event in summary["events"]:
+        assert_has_exactly(event, {"time_s": float, "vehicle": str, "event": str})
+
+
+def test_the_summary_says_what_was_flown(spot):
+    summary = json.loads((spot[0] / "summary.json").read_text())
+    assert summary["scenario"] == "keep-spot"
+    assert (summary["seed"], summary["duration_s"], summary["steps"]) == (4, 2.0, 100)
+    assert (summary["status"], summary["reason"], summary["events"]) == ("completed", None, [])
+    assert summary["min_separation_m"] is None
+    pelican = summary["vehicles"]["pelican"]
+    assert pelican["model"] == "pelican"
+    assert pelican["valid"] is True
+    log = Log.read(spot[0])
+    assert pelican["final_position_m"] == log.values("pelican")[-1, 1:4].tolist()
+
+
+def test_the_summary_of_two_vehicles_knows_their_distance_and_events(row):
+    summary = json.loads((row[0] / "summary.json").read_text())
+    assert list(summary["vehicles"]) == ["pelican-1", "pelican-2"]
+    # 20 m apart, drifting by centimetres
+    assert summary["min_separation_m"] == pytest.approx(20.0, abs=0.5)
+    assert {(e["time_s"], e["vehicle"]) for e in summary["events"]} == {
+        (0.0, "pelican-1"),
+        (0.0, "pelican-2"),
+    }
+    assert all("reached" in event["event"] for event in summary["events"])
+
+
+# run: what is printed
+
+
+def test_json_is_the_summary_alone_on_standard_output(process, tmp_path):
+    running = process("run", "keep-spot", "--duration", 0.5, "--out", tmp_path, "--json")
+    answer = wait_for(running)
+    assert (answer.status, answer.err) == (0, "")
+    assert json.loads(answer.out) == json.loads((tmp_path / "summary.json").read_text())
+    assert len(answer.out.splitlines()) == 1
+
+
+def test_people_get_a_table_and_the_folder(row):
+    folder, answer = row
+    assert answer.status == 0
+    assert "pelican-1" in answer.out
+    assert "completed" in answer.out
+    assert str(folder) in answer.out
+
+
+def test_quiet_prints_nothing(tmp_path):
+    answer = kittiwake_does("run", "keep-spot", "--duration", 0.1, "--out", tmp_path, "--quiet")
+    assert answer == Answer(0, "", "")
+
+
+# run: how it can end
+
+
+def test_a_vehicle_that_is_lost_ends_with_status_1(tmp_path):
+    answer = kittiwake_does(
+        *("run", "keep-spot", "--duration", 5, "--out", tmp_path, "--json"),
+        *("--set", "vehicles.pelican.start.velocity_world_mps=[4, 0, 0]"),
+        *("--set", "world.area.x_m=[-1, 1]"),
+    )
+    summary = json.loads(answer.out)
+    assert (answer.status, summary["status"]) == (1, "failed")
+    assert "pelican" in summary["reason"]
+    assert "x_m" in summary["reason"]
+    assert summary["vehicles"]["pelican"]["valid"] is False
+    assert summary["duration_s"] < 1.0
+    assert (tmp_path / "overview.png").read_bytes().startswith(PNG)
+
+
+def test_a_vehicle_that_diverges_ends_with_status_1(tmp_path):
+    answer = kittiwake_does(
+        *("run", "keep-spot", "--duration", 5, "--out", tmp_path),
+        *("--set", "vehicles.pelican.parameters.mass_kg=1e-320"),
+        *("--set", "lost_vehicle=continue"),
+    )
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert (answer.status, summary["status"]) == (1, "diverged")
+    assert "non-finite" in summary["reason"]
+    assert summary["reason"] in answer.out
+    assert (tmp_path / "overview.png").read_bytes().startswith(PNG)
+
+
+def test_a_loss_that_is_no_failure_ends_with_status_0(tmp_path):
+    answer = kittiwake_does(
+        *("run", "keep-spot", "--duration", 1, "--out", tmp_path, "--json"),
+        *("--set", "world.area.x_m=[5, 6]", "--set", "lost_vehicle=continue"),
+    )
+    summary = json.loads(answer.out)
+    assert (answer.status, summary["status"], summary["duration_s"]) == (0, "completed", 1.0)
+    assert [event["time_s"] for event in summary["events"]] == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["keep-spit"], "Did you mean 'keep-spot'?"),
+        (["nothing.yaml"], "cannot read 'nothing.yaml'"),
+        (["keep-spot", "--set", "vehicles.pelican.model=pelicn"], "Did you mean 'pelican'?"),
+        (["keep-spot", "--set", "vehicles.pelicn.model=pelican"], "Did you mean 'pelican'?"),
+        (
+            ["keep-spot", "--set", "vehicles.pelican.controller=qrsim-waypont"],
+            "Did you mean 'qrsim-waypoint'?",
+        ),
+        (["keep-spot", "--duration", "0"], "--duration 0 is not allowed"),
+        (["keep-spot", "--duration", "-3"], "--duration -3 is not allowed"),
+        (["keep-spot", "--duration", "nan"], "--duration nan is not allowed"),
+        (["keep-spot", "--duration", "inf"], "--duration inf is not allowed"),
+        (["keep-spot", "--duration", "1e12"], "steps"),
+        (["keep-spot", "--seed", "-1"], "seed"),
+        (["keep-spot", "--seed", "one"], "one"),
+        (["keep-spot", "--no-such-option"], "--no-such-option"),
+    ],
+)
+def test_bad_input_ends_with_status_2_and_says_why(arguments, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answer = kittiwake_does("run", *arguments)
+    assert (answer.status, answer.out) == (2, "")
+    assert said in answer.err
+    assert "Traceback" not in answer.err
+    assert list(tmp_path.iterdir()) == []
+
+
+# run: overrides
+
+
+def test_set_reaches_scalars_lists_and_nested_records(tmp_path):
+    answer = kittiwake_does(
+        *("run", "keep-spot", "--out", tmp_path, "--quiet"),
+        *("--set", "time.duration_s=0.1"),
+        *("--set", "vehicles.pelican.start.position_world_m=[1, 2, 3]"),
+        *("--set", "world.area.x_m.1=25"),
+        *("--set", "world.wind={type: shear, speed_at_6m_mps: 1, from_deg: 0}"),
+        *("--set", "world.turbulence.type=dryden"),
+        *("--set", "world.turbulence.speed_at_6m_mps=1"),
+        *("--set", "vehicles.pelican.parameters.mass_kg=1.7"),
+    )
+    assert answer.status == 0
+    written = yaml.safe_load((tmp_path / "scenario.yaml").read_text())
+    assert written["time"]["duration_s"] == 0.1
+    assert written["world"]["area"]["x_m"] == [-10, 25]
+    assert written["world"]["wind"]["type"] == "shear"
+    assert written["world"]["turbulence"] == {"type": "dryden", "speed_at_6m_mps": 1}
+    assert written["vehicles"]["pelican"]["parameters"] == {"mass_kg": 1.7}
+    log = Log.read(tmp_path)
+    assert log.values("pelican")[0, 1:4].tolist() == [1.0, 2.0, 3.0]
+    assert log.column("pelican", "act_thrust_n")[0] == pytest.approx(1.7 * 9.81)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """Recorded inputs flown from the folder that they lie in: the answer, and the run's folder."""
+    place = tmp_path_factory.mktemp("inputs")
+    (place / "mine.csv").write_text(INPUTS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        item = "vehicles.pelican.guidance.file=mine.csv"
+        return kittiwake_does("run", "pelican-playback", "--set", item, "--out", "run", "--json"), (
+            place / "run"
+        )
+
+
+def test_a_file_of_the_command_line_is_looked_for_where_the_user_stands(played):
+    answer, folder = played
+    assert answer.status == 0
+    assert json.loads(answer.out)["duration_s"] == 1.0
+    pitch = Log.read(folder).column("pelican", "cmd_pitch_rad")
+    assert set(pitch[:25]) == {0.0}
+    assert set(pitch[25:]) == {0.1}
+
+
+def test_a_run_keeps_its_recorded_inputs_and_flies_again_from_anywhere(played, tmp_path):
+    _, folder = played
+    answer = kittiwake_does("run", folder / "scenario.yaml", "--out", tmp_path, "--quiet")
+    assert answer.status == 0
+    again, first = Log.read(tmp_path), Log.read(folder)
+    assert again.values("pelican").tobytes() == first.values("pelican").tobytes()
+
+
+# list and check
+
+
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [
+        ("scenarios", ["keep-spot", "keep-spot-10", "pelican-playback", "waypoint-tour"]),
+        ("vehicles", ["pelican"]),
+        ("sensors", []),
+        ("estimators", ["truth"]),
+        ("controllers", ["qrsim-velocity", "qrsim-waypoint"]),
+        ("guidance", ["hold", "playback", "waypoints"]),
+        ("behaviours", []),
+        ("tasks", []),
+    ],
+)
+def test_list_gives_each_kind_as_an_array_of_names(kind, known):
+    answer = kittiwake_does("list", kind, "--json")
+    names = json.loads(answer.out)
+    assert (answer.status, answer.err) == (0, "")
+    assert names == sorted(names)
+    assert set(known) <= set(names)
+
+
+def test_list_without_a_kind_shows_all_of_them_with_a_word_on_each():
+    answer = kittiwake_does("list")
+    for word in ("scenarios", "vehicles", "controllers", "keep-spot", "pelican", "AscTec"):
+        assert word in answer.out
+
+
+def test_list_of_an_unknown_kind_is_bad_input():
+    answer = kittiwake_does("list", "vehicle")
+    assert answer.status == 2
+    assert "vehicles" in answer.err
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_check_accepts_the_librarys_scenarios(name):
+    answer = kittiwake_does("check", name)
+    assert (answer.status, answer.err) == (0, "")
+    assert f"{name}: can be flown" in answer.out
+
+
+def test_check_tells_all_mistakes_at_once():
+    answer = kittiwake_does(
+        *("check", "keep-spot", "--set", "time.rate_hz=-1"),
+        *("--set", "vehicles.pelican.start.yaw_dg=1"),
+    )
+    assert (answer.status, answer.out) == (2, "")
+    assert len(answer.err.splitlines()) == 2
+
+
+# plot and export
+
+
+def test_plot_draws_the_picture_again(spot):
+    folder, _ = spot
+    picture = folder / "overview.png"
+    before = picture.read_bytes()
+    picture.unlink()
+    answer = kittiwake_does("plot", folder)
+    assert (answer.status, answer.err) == (0, "")
+    assert str(picture) in answer.out
+    assert picture.read_bytes() == before
+
+
+def rank(column):
+    """Where a column belongs in a CSV file."""
+    groups = ("cmd_", "act_", "sensor.", "estimate.")
+    return next((i for i, group in enumerate(groups) if column.startswith(group)), len(groups))
+
+
+def test_csv_is_a_file_for_each_vehicle_with_the_documented_columns(row, tmp_path):
+    answer = kittiwake_does("export", row[0], "--to", "csv", "-o", tmp_path / "tables")
+    assert (answer.status, answer.err) == (0, "")
+    files = sorted((tmp_path / "tables").iterdir())
+    assert [path.name for path in files] == ["pelican-1.csv", "pelican-2.csv"]
+    for path in files:
+        assert str(path) in answer.out
+        with path.open(newline="") as file:
+            header, *rows = csv.reader(file)
+        assert header[:14] == STATE_COLUMNS
+        assert header[14:19] == COMMAND
+        assert header[19] == "act_thrust_n"
+        assert [rank(column) for column in header[14:]] == sorted(map(rank, header[14:]))
+        expected = Log.read(row[0]).values(path.stem)
+        assert np.array(rows, float).tobytes() == expected.tobytes()
+
+
+def test_csv_of_one_vehicle_can_be_one_file(spot, tmp_path):
+    answer = kittiwake_does("export", spot[0], "--to", "csv", "-o", tmp_path / "flight.csv")
+    assert answer.status == 0
+    assert (tmp_path / "flight.csv").read_text().startswith("time_s,x_m,y_m,z_m,qw,")
+
+
+def test_parquet_holds_all_vehicles(row, tmp_path):
+    import pandas
+
+    answer = kittiwake_does("export", row[0], "--to", "parquet", "-o", tmp_path / "log.parquet")
+    assert answer.status == 0
+    frame = pandas.read_parquet(tmp_path / "log.parquet")
+    assert list(frame["vehicle"].unique()) == ["pelican-1", "pelican-2"]
+    assert len(frame) == 2 * 51
+
+
+def test_mcap_can_be_read_by_others(row, tmp_path):
+    from mcap.reader import make_reader
+
+    answer = kittiwake_does("export", row[0], "--to", "mcap", "-o", tmp_path / "all.mcap")
+    assert answer.status == 0
+    with (tmp_path / "all.mcap").open("rb") as file:
+        reader = make_reader(file)
+        topics = {channel.topic for channel in reader.get_summary().channels.values()}
+        attached = [attachment.name for attachment in reader.iter_attachments()]
+    assert topics == {"/pelican-1/log", "/pelican-2/log", "/events"}
+    assert attached == ["scenario.yaml", "summary.json"]
+
+
+@pytest.mark.parametrize("command", [("plot",), ("export", "--to", "csv")])
+def test_a_folder_without_a_run_is_bad_input(command, tmp_path):
+    name, *options = command
+    for folder in (tmp_path / "nothing", tmp_path):
+        answer = kittiwake_does(name, folder, *options)
+        assert (answer.status, answer.out) == (2, "")
+        assert str(folder) in answer.err
+        assert "kittiwake run" in answer.err
+
+
+def test_an_unknown_format_is_bad_input(spot):
+    answer = kittiwake_does("export", spot[0], "--to", "xlsx")
+    assert answer.status == 2
+    assert "parquet" in answer.err
+
+
+# help
+
+
+def test_help_names_the_commands_and_imports_nothing_heavy(process):
+    answer = wait_for(process("--help", python=["-X", "importtime"]))
+    assert answer.status == 0
+    for command in ("run", "list", "check", "plot", "export", "bench"):
+        assert command in answer.out
+    imported = {line.rpartition("|")[2].strip() for line in answer.err.splitlines()}
+    assert "typer" in imported
+    heavy = {"jax", "jaxlib", "numpy", "equinox", "pandas", "matplotlib", "pydantic", "yaml"}
+    assert imported & heavy == set()
+
+
+@pytest.mark.parametrize("command", ["run", "list", "check", "plot", "export", "bench"])
+def test_each_command_explains_itself(command):
+    answer = kittiwake_does(command, "--help")
+    assert answer.status == 0
+    assert command in answer.out
+
+
+# runs that are cut off
+
+
+@pytest.fixture
+def long_run(process, tmp_path):
+    """A run of a simulated day, caught with some blocks written: the process and its folder."""
+    folder = tmp_path / "run"
+    running = process(
+        *("run", "keep-spot", "--duration", 86_400, "--out", folder),
+        *("--set", "time.log_rate_hz=1", "--set", FAR, "--set", "lost_vehicle=continue"),
+    )
+    log, began = folder / "log.mcap", time.monotonic()
+    while not log.is_file() or log.stat().st_size < 100_000:
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() - began < 60.0
+        time.sleep(0.05)
+    yield running, folder
+    running.kill()
+    running.communicate()
+
+
+def test_ctrl_c_ends_a_run_in_order(long_run):
+    running, folder = long_run
+    running.send_signal(signal.SIGINT)
+    answer = wait_for(running)
+    assert answer.status == 1
+    assert "Traceback" not in answer.err
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["status"] == "failed"
+    assert summary["reason"].startswith("stopped by the user at ")
+    assert summary["reason"] in answer.out
+    log = Log.read(folder)
+    assert log.complete
+    assert 0.0 <= summary["duration_s"] - log.column("pelican", "time_s")[-1] < 1.0
+    assert (folder / "overview.png").read_bytes().startswith(PNG)
+
+
+def test_what_a_killed_run_has_written_can_be_plotted_and_exported(long_run, tmp_path):
+    running, folder = long_run
+    running.kill()
+    running.wait(timeout=60)
+    assert not (folder / "summary.json").exists()
+    assert kittiwake_does("plot", folder).status == 0
+    assert (folder / "overview.png").read_bytes().startswith(PNG)
+    for form in ("csv", "parquet", "mcap"):
+        assert kittiwake_does("export", folder, "--to", form).status == 0
+    with (folder / "pelican.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header[:14] == STATE_COLUMNS
+    # every second of the flight from the start on, with nothing missing in between
+    assert len(rows) > 100
+    np.testing.assert_array_equal(np.array(rows, float)[:, 0], np.arange(len(rows)))
+    again = kittiwake_does(
+        "run", folder / "scenario.yaml", "--duration", 2, "--out", tmp_path / "again", "--quiet"
+    )
+    assert again.status == 0
