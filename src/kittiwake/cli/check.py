@@ -23,7 +23,7 @@ def check(scenario: Scenario, overrides: Overrides = None) -> None:
     from kittiwake.scenario.load import load_scenario
 
     loaded = load_scenario(scenario, overrides or [])
-    loaded.check_log_size()
+    loaded.check_flight()
     count = len(loaded.vehicles)
     show(
         f"{loaded.name}: can be flown. {count} vehicle{'s' if count > 1 else ''}, "

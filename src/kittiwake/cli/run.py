@@ -52,7 +52,7 @@ def run(
     items = [*(overrides or []), *_as_overrides(duration, seed)]
     loaded = load_scenario(scenario, items)
     folder = out or Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    loaded.check_log_size()
+    loaded.check_flight()
     prepare_folder(folder)
     with _progress(shown=not (as_json or quiet)) as progress:
         simulation = Simulation(loaded)

@@ -96,7 +96,7 @@ class Simulation:
 
     def flight(self, duration_s: float | None = None, seed: int | None = None) -> Flight:
         """A flight ready to be flown into a sink."""
-        self.scenario.check_log_size(duration_s)
+        self.scenario.check_flight(duration_s)
         return Flight(
             fleet=self.fleet,
             seed=self.scenario.seed if seed is None else seed,

@@ -36,14 +36,13 @@ from kittiwake.scenario.schema import (
     VehicleSchema,
     WorldSettings,
 )
-from kittiwake.scenario.size import check_fleet_size
+from kittiwake.scenario.size import check_duration, check_fleet_size
 from kittiwake.sensors import SENSORS
 from kittiwake.sim.schedule import steps_between
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 
 WORLD_ENTRIES = {"wind": (WINDS, "none"), "atmosphere": (ATMOSPHERES, "isa")}
-MAX_STEPS = 2**31 - 1
 
 
 def build(document: Document, folder: Path) -> Scenario:
@@ -239,13 +238,8 @@ class _Builder:
             self.problems.lines.append(self.problems.sentence(("time", "duration_s"), message))
             return 0.0
         duration_s = float(time.duration_s if time.duration_s is not None else max(finite))
-        steps = duration_s * time.rate_hz
-        if steps > MAX_STEPS:
-            message = (
-                f"{duration_s:g} s at {time.rate_hz:g} Hz are {steps:.3g} steps; "
-                f"at most {MAX_STEPS} can be counted"
-            )
-            self.problems.lines.append(self.problems.sentence(("time", "duration_s"), message))
+        with self.problems.noting(("time", "duration_s")):
+            check_duration(duration_s, float(time.rate_hz))
         return duration_s
 
 

@@ -8,7 +8,7 @@ from kittiwake.core.world import World
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.schema import Origin
-from kittiwake.scenario.size import check_log_size
+from kittiwake.scenario.size import check_duration, check_log_size
 from kittiwake.sim.fleet import Fleet
 
 
@@ -37,13 +37,14 @@ class Scenario:
     models: dict[str, str]
     tables: dict[KeyPath, Path]
 
-    def check_log_size(self, duration_s: float | None = None) -> None:
-        """Refuses a flight whose log would not fit into memory.
+    def check_flight(self, duration_s: float | None = None) -> None:
+        """Refuses a flight without a step, and one whose log would not fit into memory.
 
         Raises:
-            ScenarioError: with the rate at which it would fit.
+            ScenarioError: with what would be possible.
         """
         flown_s = self.duration_s if duration_s is None else duration_s
+        check_duration(flown_s, self.rate_hz)
         check_log_size(len(self.vehicles), flown_s, self.rate_hz / self.log_every)
 
     def fleet(self, *, single_precision: bool = False) -> Fleet:

@@ -1,6 +1,7 @@
-"""What fits into this machine's memory."""
+"""How long a flight may be, and what fits into this machine's memory."""
 
 import os
+from math import isfinite
 
 from kittiwake.core.errors import ScenarioError
 
@@ -10,6 +11,27 @@ BYTES_PER_PAIR = 40
 # sixty columns in double precision, twice while a log is read
 BYTES_PER_ROW = 1_000
 MEMORY_SHARE = 0.5
+MAX_STEPS = 2**31 - 1
+
+
+def check_duration(duration_s: float, rate_hz: float) -> None:
+    """Refuses a flight of no step, and one of more steps than can be counted.
+
+    Raises:
+        ScenarioError: with what is allowed.
+    """
+    if not (isfinite(duration_s) and round(duration_s * rate_hz) >= 1):
+        message = (
+            f"{duration_s:g} s is not allowed; must be at least one step, {1 / rate_hz:g} s at "
+            f"{rate_hz:g} Hz"
+        )
+        raise ScenarioError(message)
+    if duration_s * rate_hz > MAX_STEPS:
+        message = (
+            f"{duration_s:g} s at {rate_hz:g} Hz are {duration_s * rate_hz:.3g} steps; "
+            f"at most {MAX_STEPS} can be counted"
+        )
+        raise ScenarioError(message)
 
 
 def check_fleet_size(vehicles: int, *, paired: bool) -> None:

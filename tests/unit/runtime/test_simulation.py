@@ -189,6 +189,12 @@ def test_a_run_gives_a_log_with_its_summary(pair):
     json.dumps(log.summary)
 
 
+@pytest.mark.parametrize("duration_s", [0.0, -1.0, 0.001, float("nan"), float("inf")])
+def test_a_duration_that_is_none_is_refused(pair, duration_s):
+    with pytest.raises(ScenarioError, match="must be at least one step"):
+        pair.run(duration_s=duration_s)
+
+
 def test_running_leaves_a_flight_by_hand_where_it_is(pair):
     pair.reset()
     pair.step()

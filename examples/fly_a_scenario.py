@@ -1,0 +1,17 @@
+"""Fly a scenario of the library in less wind than it asks for, say how it went, and draw it."""
+
+import kittiwake as kw
+
+simulation = kw.load("waypoint-tour", overrides={"world.wind.speed_at_6m_mps": 1.0})
+log = simulation.run(seed=1)
+
+for event in log.events:
+    print(f"{event.time_s:6.2f} s  {event.vehicle} {event.event}")
+
+height_m = log.column("pelican", "z_m")  # one column; log.frame("pelican") is a table of them all
+flight = log.summary["vehicles"]["pelican"]
+print(f"The flight of {log.summary['duration_s']:.0f} s {log.summary['status']}.")
+print(f"It was {flight['distance_m']:.0f} m long and up to {height_m.max():.1f} m high.")
+
+log.plot().savefig("tour.png")
+print("The picture is tour.png.")

@@ -1,0 +1,53 @@
+"""Write a controller as a component: compiled, differentiable and usable from scenario files.
+
+A component is a frozen record of parameters with ``step(state, inputs, dt_s, key)``; what evolves
+is its state. This one needs none. A package of yours makes it known to scenario files by a line in
+its ``pyproject.toml``:
+
+    [project.entry-points."kittiwake.controllers"]
+    spring-damper = "my_package.spring_damper:SpringDamper"
+
+after which a scenario may say ``controller: {type: spring-damper, stiffness_per_s2: 2}``. Units and
+bounds are checked there like those of any other controller.
+"""
+
+import dataclasses
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+
+import kittiwake as kw
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.vehicle import Scheduled
+
+
+class SpringDamper(kw.AbstractController):
+    """Leads from a place to a thrust and an attitude, as if a damped spring pulled there."""
+
+    consumes: ClassVar[type] = kw.PositionYaw
+    produces: ClassVar[type] = kw.ThrustAttitude
+
+    mass_kg: Annotated[float, POSITIVE] = 1.68
+    stiffness_per_s2: Annotated[float, POSITIVE] = 1.2
+    damping_per_s: Annotated[float, POSITIVE] = 1.8
+
+    def step(self, state, inputs, dt_s, key):
+        """The command, and the state that it leaves; the numbers of one vehicle are scalars."""
+        del dt_s, key
+        wanted, estimate = inputs
+        pull = (wanted.position_world_m - estimate.position_world_m) * self.stiffness_per_s2
+        push = pull - estimate.velocity_world_mps * self.damping_per_s + kw.Vec3(0.0, 0.0, 9.81)
+        size = push.norm()
+        attitude = kw.EulerZYX(-jnp.arcsin(push.y / size), jnp.arctan2(push.x, push.z), 0.0)
+        return state, kw.ThrustAttitude(self.mass_kg * size, kw.Quaternion.from_euler(attitude))
+
+
+scenario = kw.load("keep-spot", {"vehicles.pelican.start.yaw_deg": 0.0}).scenario
+pelican = scenario.vehicles["pelican"]
+# at 25 Hz, above the rungs that the vehicle brings itself
+ladder = (Scheduled(SpringDamper(), every=2), *pelican.ladder[1:])
+vehicles = {"pelican": dataclasses.replace(pelican, ladder=ladder)}
+
+log = kw.Simulation(dataclasses.replace(scenario, vehicles=vehicles)).run(duration_s=20.0)
+rms_m = log.summary["vehicles"]["pelican"]["tracking_rms_m"]
+print(f"The spring and damper kept the place to {100 * rms_m:.1f} cm (RMS over 20 s).")

@@ -1,0 +1,122 @@
+"""The examples run as a reader would run them, and what they print is true."""
+
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+LONGEST_LINES = 60
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    """Runs an example in an empty folder: what it printed, and the folder."""
+
+    @cache
+    def run(name):
+        folder = tmp_path_factory.mktemp(name)
+        answer = subprocess.run(
+            [sys.executable, "-W", "error", str(ROOT / "examples" / f"{name}.py")],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+        assert answer.returncode == 0, answer.stderr
+        assert answer.stderr == ""
+        return answer.stdout, folder
+
+    return run
+
+
+def numbers(pattern, text):
+    """What the groups of a pattern hold, for each place where it is found."""
+    found = [tuple(map(float, match.groups())) for match in re.finditer(pattern, text)]
+    assert found, text
+    return found
+
+
+def test_every_example_is_tested():
+    tests = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
+    assert {path.stem for path in EXAMPLES} <= tests
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_is_short_and_says_what_it_shows(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= LONGEST_LINES
+    assert text.startswith('"""')
+
+
+def test_fly_a_scenario(printed):
+    out, folder = printed("fly_a_scenario")
+    times = [time for time, _ in numbers(r"(\d+\.\d+) s  pelican reached waypoint (\d)", out)]
+    assert len(times) == 5
+    assert times == sorted(times)
+    assert "The flight of 90 s completed." in out
+    # the legs of the tour are 179 m long and its highest place is at 22 m
+    ((length_m, height_m),) = numbers(r"was (\d+) m long and up to (\d+\.\d) m high", out)
+    assert 170 < length_m < 200
+    assert 22 < height_m < 24
+    assert (folder / "tour.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_own_controller(printed):
+    out, _ = printed("own_controller")
+    rows = numbers(r"(\d+\.\d) s +(\d+\.\d+) m from the goal", out)
+    assert [time for time, _ in rows] == [2, 4, 6, 8, 10]
+    misses = [miss for _, miss in rows]
+    assert misses == sorted(misses, reverse=True)
+    # the start is 5.4 m from the goal; process noise leaves a few centimetres
+    assert misses[0] < 5.4
+    assert misses[-1] < 0.15
+
+
+def test_monte_carlo(printed):
+    out, _ = printed("monte_carlo")
+    assert "200 flights of 20 s" in out
+    rows = numbers(r"(-?\d+\.\d+) m, give or take (\d+\.\d+) m", out)
+    assert len(rows) == 3
+    for (mean, spread), wanted in zip(rows, (0.0, 0.0, 10.0), strict=True):
+        assert 0.005 < spread < 0.1
+        # five standard errors of a mean of 200, and the printed digits
+        assert abs(mean - wanted) < 5 * spread / 200**0.5 + 0.001
+
+
+def test_gradient(printed):
+    out, _ = printed("gradient")
+    rows = numbers(r"gain (\S+) 1/s: ends (\S+) m from the goal, slope (\S+) m\^2 s", out)
+    assert len(rows) == 8
+    misses = [miss for _, miss, _ in rows]
+    assert misses == sorted(misses, reverse=True)
+    assert misses[-1] < 0.5 * misses[0]
+    # each slope is the difference quotient up to the curvature between two gains
+    for (gain, miss, slope), (gain_after, miss_after, slope_after) in pairwise(rows):
+        quotient = (miss_after**2 - miss**2) / (gain_after - gain)
+        assert slope * 1.1 < quotient < slope_after * 0.9
+
+
+def test_own_component(printed):
+    out, _ = printed("own_component")
+    ((rms_cm,),) = numbers(r"kept the place to (\d+\.\d) cm", out)
+    assert 0.1 < rms_cm < 10.0
+
+
+def test_read_a_log(printed):
+    out, folder = printed("read_a_log")
+    assert "log.mcap, scenario.yaml, summary.json" in out
+    assert (folder / "three" / "log.mcap").is_file()
+    assert "501 rows of 3 vehicles: pelican-1, pelican-2, pelican-3." in out
+    drifts = numbers(r"pelican-\d drifted (\d+\.\d) cm at most", out)
+    assert len(drifts) == 3
+    assert all(0.1 < drift < 50.0 for (drift,) in drifts)
+    assert "cm/s on average" in out
