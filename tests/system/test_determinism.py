@@ -211,7 +211,6 @@ def test_other_parameters_in_the_group_change_the_flight_by_rounding_alone(
     )
 
 
-@pytest.mark.xfail(strict=True, reason="shared parameters are constants of the compiled program")
 def test_other_parameters_in_the_group_change_no_bit(beside_another_kind, usual):
     assert_same_bits(rows_of(beside_another_kind), rows_of(usual))
 

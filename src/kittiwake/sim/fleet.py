@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.component import AbstractComponent, AbstractDynamics
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
-from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
@@ -24,8 +25,9 @@ from kittiwake.sim.state import FleetState, Snapshot, VehicleState
 class Group(eqx.Module):
     """Vehicles of equal structure.
 
-    Parameters that all of them share stay plain numbers, which the compiler folds in; those that
-    differ are stacked along the vehicles' axis.
+    The parameters of a component that all of them share stay plain numbers, which the compiler
+    folds in. Others are stacked along the vehicles' axis even where they are equal: what the
+    compiler makes of one vehicle then does not depend on the numbers of another.
     """
 
     names: tuple[str, ...] = eqx.field(static=True)
@@ -48,7 +50,8 @@ class Group(eqx.Module):
             ]
             return function(jax.tree.unflatten(treedef, mine), *slices)
 
-        return jax.vmap(one)(varying, *over)
+        # behind the barrier, numbers that happen to be equal are not folded into the program
+        return jax.vmap(one)(jax.lax.optimization_barrier(varying), *over)
 
 
 class Fleet(eqx.Module):
@@ -214,15 +217,27 @@ def _group(members: Mapping[str, Vehicle], dtype: np.dtype[Any]) -> Group:
     trees = list(members.values())
     treedef = jax.tree.structure(trees[0])
     columns = list(zip(*(jax.tree.leaves(tree) for tree in trees), strict=True))
-    stacked = tuple(
-        any(leaf is not c[0] and not np.array_equal(leaf, c[0]) for leaf in c) for c in columns
-    )
+    stacked = _stacked(trees)
     leaves = [
         _number(np.stack(c), dtype) if is_stacked else _number(c[0], dtype)
         for c, is_stacked in zip(columns, stacked, strict=True)
     ]
     hashes = jnp.asarray([crc32(name.encode()) for name in members], jnp.uint32)
     return Group(tuple(members), stacked, jax.tree.unflatten(treedef, leaves), hashes)
+
+
+def _stacked(vehicles: Sequence[Vehicle]) -> tuple[bool, ...]:
+    """For each leaf, whether the component that it belongs to is not one object for all."""
+    parts = [jax.tree.flatten(vehicle, is_leaf=_is_component)[0] for vehicle in vehicles]
+    return tuple(
+        any(part is not column[0] for part in column)
+        for column in zip(*parts, strict=True)
+        for _ in jax.tree.leaves(column[0])
+    )
+
+
+def _is_component(node: Any) -> bool:
+    return isinstance(node, AbstractComponent | AbstractDynamics | Start)
 
 
 def _number(leaf: Any, dtype: np.dtype[Any]) -> Any:

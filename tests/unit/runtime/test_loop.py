@@ -117,12 +117,6 @@ def test_a_slower_log_keeps_each_nth_row_to_the_bit(usual, monkeypatch):
     assert outcome.steps == 50
 
 
-def test_a_step_longer_than_the_flight_leaves_the_start(usual):
-    rows, outcome, _ = flown("time.duration_s=1e-9")
-    assert rows["gull"].tobytes() == usual[0]["gull"][:1].tobytes()
-    assert (outcome.status, outcome.steps) == ("completed", 0)
-
-
 @pytest.mark.usefixtures("usual")
 def test_progress_hears_the_simulated_time_after_each_block(heard):
     assert heard == [499 / 50, 12.0]

@@ -128,10 +128,13 @@ def test_vehicles_of_equal_structure_make_one_group_in_the_order_of_the_scenario
     assert mixed.names == ("tern-a", "tern-b", "gull-a", "gull-b")
 
 
-def test_what_a_group_shares_stays_a_plain_number_and_what_differs_is_stacked(mixed):
+def test_parameters_of_one_entry_stay_plain_numbers_and_those_of_several_are_stacked(mixed):
+    entry, _, _ = MIXED.replace("gull-a: {", "gull: {count: 2, ").partition("  tern-b")
+    _, counted = fleet_of(entry).groups
+    assert counted.names == ("gull-1", "gull-2")
+    assert isinstance(counted.vehicle.dynamics.mass_kg, float)
     _, gulls = mixed.groups
-    assert isinstance(gulls.vehicle.dynamics.mass_kg, float)
-    assert isinstance(gulls.vehicle.start.position_world_m.y, float)
+    assert gulls.vehicle.dynamics.mass_kg.shape == (2,)
     np.testing.assert_array_equal(gulls.vehicle.start.position_world_m.x, [0.0, 10.0])
 
 
