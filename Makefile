@@ -6,7 +6,7 @@ JOBS ?= 2
 ARGS ?=
 
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 # a module's flights compile once when one worker runs the whole module
 PYTEST := $(BIN)/python -m pytest --dist loadscope
 
@@ -18,9 +18,7 @@ help:  ## List the targets
 
 demo: $(VENV)/.package  ## Fly a library scenario and draw it
 	@rm -rf runs/demo
-	@$(BIN)/kittiwake run keep-spot --out runs/demo
-	@echo
-	@echo "Summary: runs/demo/summary.json"
+	@$(BIN)/kittiwake run waypoint-tour --out runs/demo
 	@echo "Picture: runs/demo/overview.png"
 
 test: $(VENV)/.test  ## Run the tests, the slow ones left out (ARGS="..." goes to pytest)

@@ -5,6 +5,7 @@ needs an entry in ``EXAMPLES``, under its family and name; several entries show 
 """
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, get_type_hints
@@ -20,10 +21,10 @@ from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.columns import column_names
 from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInputs
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.core.surroundings import Air, Surroundings
-from kittiwake.core.table import Table
 from kittiwake.environment import ATMOSPHERES, TURBULENCE, WINDS
 from kittiwake.environment.turbulence import Dryden
 from kittiwake.environment.wind import ShearWind
@@ -43,10 +44,10 @@ from kittiwake.vehicles import VEHICLES
 DT_S = 0.02
 
 
-def recording() -> Table:
+def recording() -> Recording:
     """Sticks that change within the ticks that are tried."""
     values = np.array([[0.1, -0.1, 0.6, 0.2, 11.0], [0.2, 0.1, 0.5, -0.3, 11.5]])
-    return Table(
+    return Recording(
         tuple(column_names(AttitudeThrottle)), "recording.csv", 0.04, np.array([0.0, DT_S]), values
     )
 
@@ -93,7 +94,7 @@ class Circumstance(NamedTuple):
     def surroundings(self) -> Surroundings:
         """Air as at sea level."""
         air = Air(288.15, 101325.0, 1.225)
-        return Surroundings(9.81, air, self.wind, self.height_m, False)
+        return Surroundings(9.81, air, self.wind, self.height_m, math.inf)
 
 
 def cruising(shift: float = 0.0) -> Circumstance:
@@ -177,7 +178,7 @@ def _measurements(circumstance: Circumstance, tick: int) -> dict[str, Any]:
 def _dynamics_step(dynamics: Any, state: Any, inputs: Any, key: Any) -> tuple[Any, Any]:
     _, order, around = inputs
     later = dynamics.step(state, order, around, DT_S, key)
-    return later, (dynamics.kinematics(later), dynamics.actuators(later), dynamics.validity(later))
+    return later, (dynamics.kinematics(later), dynamics.actuators(later), dynamics.limits(later))
 
 
 CONTRACTS = {

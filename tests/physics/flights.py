@@ -34,7 +34,7 @@ def around(wind: Vec3 | None = None) -> Surroundings:
     """Air that moves with a wind, high up."""
     air = Air(288.15, 101325.0, 1.225)
     wind = Vec3.zero() if wind is None else wind
-    return Surroundings(9.81, air, wind, 500.0, False)
+    return Surroundings(9.81, air, wind, 500.0, math.inf)
 
 
 def sticks(steps: int, **given: Any) -> np.ndarray:
@@ -49,11 +49,15 @@ def _flown(model: Any, state: Any, rows: Any, wind: Vec3, dt_s: float) -> Any:
     def step(state: Any, row: Any) -> tuple[Any, Any]:
         command = AttitudeThrottle(*row)
         later = model.step(state, command, around(wind), dt_s, jax.random.key(0))
-        return later, (model.kinematics(later), later.phase.motion.thrust_n, model.validity(later))
+        return later, (model.kinematics(later), later.phase.motion.thrust_n, _holding(model, later))
 
-    first = (model.kinematics(state), state.phase.motion.thrust_n, model.validity(state))
+    first = (model.kinematics(state), state.phase.motion.thrust_n, _holding(model, state))
     rest = jax.lax.scan(step, state, rows)[1]
     return jax.tree.map(lambda a, b: jnp.concatenate([jnp.atleast_1d(a), b]), first, rest)
+
+
+def _holding(model: Any, state: Any) -> list[Any]:
+    return [limit.holds for limit in model.limits(state)]
 
 
 def fly(

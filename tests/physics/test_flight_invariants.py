@@ -112,7 +112,7 @@ def power_per_mass(model, numbers):
     phase = tumbling(numbers)
     command = AttitudeThrottle(0.3, -0.2, 0.5, 0.7, 11.0)
     noise = Disturbance(Vec3.zero(), Vec3.zero())
-    rates = model.derivative(phase, command, around(), noise, DT_S).motion
+    rates = model.derivative(phase, command, Vec3.zero(), 9.81, noise, DT_S).motion
     body_from_world = Quaternion.from_euler(phase.configuration.euler_world_from_body).inverse()
     gravity = body_from_world.rotate(Vec3(0.0, 0.0, -9.81))
     thrust = Vec3(0.0, 0.0, (phase.motion.thrust_n + rates.thrust_n * DT_S) / model.mass_kg)

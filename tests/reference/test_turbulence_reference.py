@@ -42,7 +42,7 @@ def test_first_order_filters_are_those_of_qrsim(axis, index):
         TABLE["altitude_m"], TABLE["body_speed_mps"], TABLE["W6_mps"]
     )
     found = filters[index]
-    gain = jax.vmap(lambda axis_filter: axis_filter.gain_mps)(found)
+    gain = jax.vmap(lambda axis_filter: axis_filter.innovation * axis_filter.deviation_mps)(found)
     np.testing.assert_allclose(found.decay, TABLE[f"phi_{axis}"], rtol=PRINTED)
     np.testing.assert_allclose(gain / FOOT_M, TABLE[f"gain_{axis}_fts"], rtol=PRINTED)
     np.testing.assert_allclose(found.deviation_mps, TABLE[f"stat_std_{axis}_mps"], rtol=PRINTED)

@@ -17,9 +17,12 @@ import pytest
 import yaml
 from matplotlib import image
 
+import kittiwake
 import kittiwake.cli.run
 from kittiwake.analysis.log import Log
-from kittiwake.cli import main
+from kittiwake.cli import bench, main
+from kittiwake.cli.list import REGISTRIES
+from kittiwake.runtime.benchmark import CASES
 from kittiwake.scenario import library
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -334,13 +337,15 @@ def test_a_loss_that_is_no_failure_ends_with_status_0(tmp_path):
             ["keep-spot", "--set", "vehicles.pelican.controller=qrsim-waypont"],
             "Did you mean 'qrsim-waypoint'?",
         ),
-        (["keep-spot", "--duration", "0"], "--duration 0 is not allowed"),
+        (["keep-spot", "--duration", "0"], "--duration 0 is not allowed; must be a number above"),
+        (["keep-spot", "--duration", "long"], "--duration long is not allowed; must be a number"),
         (["keep-spot", "--duration", "-3"], "--duration -3 is not allowed"),
         (["keep-spot", "--duration", "nan"], "--duration nan is not allowed"),
         (["keep-spot", "--duration", "inf"], "--duration inf is not allowed"),
         (["keep-spot", "--duration", "1e12"], "steps"),
-        (["keep-spot", "--seed", "-1"], "seed"),
-        (["keep-spot", "--seed", "one"], "--seed"),
+        (["keep-spot", "--seed", "-1"], "--seed -1 is not allowed; must be a whole number from 0"),
+        (["keep-spot", "--seed", "one"], "--seed one is not allowed; must be a whole number from"),
+        (["keep-spot", "--seed", str(2**63)], f"must be a whole number from 0 to {2**63 - 1}"),
         (["keep-spot", "--no-such-option"], "--no-such-option"),
     ],
 )
@@ -439,10 +444,81 @@ def test_list_without_a_kind_shows_all_of_them_with_a_word_on_each():
         assert word in answer.out
 
 
-def test_list_of_an_unknown_kind_is_bad_input():
-    answer = kittiwake_does("list", "vehicle")
-    assert answer.status == 2
-    assert "vehicles" in answer.err
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("vehicle", "vehicles"), ("qrsim-waypont", "qrsim-waypoint"), ("keep-spt", "keep-spot")],
+)
+def test_list_of_an_unknown_word_names_the_nearest_kind_or_name(word, meant):
+    answer = kittiwake_does("list", word)
+    assert (answer.status, answer.out) == (2, "")
+    assert f"called '{word}'" in answer.err
+    assert f"Did you mean '{meant}'?" in answer.err
+
+
+def test_list_of_a_controller_says_where_it_stands_and_what_it_takes():
+    answer = kittiwake_does("list", "qrsim-waypoint")
+    assert (answer.status, answer.err) == (0, "")
+    assert "Takes PositionYaw, gives AttitudeThrottle." in answer.out
+    rows = {row[0]: row[1:] for line in answer.out.splitlines() if (row := line.split())}
+    assert rows["max_speed_mps"] == ["5", "above", "0", "_kn"]
+    assert rows["yaw.max_rate_radps"] == ["4.4", "above", "0", "_degps,", "_rpm"]
+    assert rows["height.hover_throttle"] == ["0.59", "a", "number"]
+
+
+def test_list_of_a_vehicle_has_the_numbers_of_its_data_file():
+    answer = kittiwake_does("list", "pelican")
+    assert "native signal is AttitudeThrottle" in answer.out
+    parameters = json.loads(kittiwake_does("list", "pelican", "--json").out)
+    assert parameters["mass_kg"] == {
+        "default": 1.68,
+        "required": False,
+        "allowed": "above 0",
+        "other_keys": [],
+    }
+    assert parameters["thrust_polynomial_n"]["default"] == [0.663881, 3.050826953, 40.26064275695]
+    assert parameters["integrator"]["default"] == "heun"
+    assert parameters["max_angle_rad"]["other_keys"] == ["max_angle_deg"]
+
+
+def test_list_of_a_name_with_required_keys_and_lists_says_so():
+    parameters = json.loads(kittiwake_does("list", "waypoints", "--json").out)
+    assert parameters["positions_world_m"]["required"] is True
+    assert parameters["positions_world_m"]["allowed"] == "a list of [x, y, z]"
+    assert parameters["loop"]["default"] is False
+    answer = kittiwake_does("list", "waypoints")
+    assert "a list of [x, y, z]" in answer.out
+    assert "required" in answer.out
+
+
+def test_list_of_a_name_in_several_families_tells_of_each():
+    answer = kittiwake_does("list", "none")
+    headings = [line for line in answer.out.splitlines() if line.endswith("none")]
+    assert headings == ["wind none", "turbulence model none"]
+    assert kittiwake_does("list", "none", "--json").out == "{}\n"
+
+
+def test_list_of_a_scenario_has_the_paths_that_can_be_set():
+    answer = kittiwake_does("list", "waypoint-tour")
+    for words in ("five waypoints", "world.wind.speed_at_6m_mps", "waypoint-tour.yaml"):
+        assert words in answer.out
+    values = json.loads(kittiwake_does("list", "waypoint-tour", "--json").out)
+    assert values["time.rate_hz"]["default"] == 50
+    assert values["world.area.x_m"]["default"] == [-60, 60]
+
+
+def every_name():
+    registered = {name for registry in REGISTRIES for name in registry.entries}
+    return sorted(registered | set(library.names()))
+
+
+@pytest.mark.parametrize("name", every_name())
+def test_list_of_any_name_fits_a_narrow_terminal_and_cuts_nothing_short(name):
+    answer = kittiwake_does("list", name)
+    assert (answer.status, answer.err) == (0, "")
+    assert "…" not in answer.out
+    assert max(len(line) for line in answer.out.splitlines() if "file:" not in line) <= 80
+    for key in json.loads(kittiwake_does("list", name, "--json").out):
+        assert key in answer.out
 
 
 @pytest.mark.parametrize("name", library.names())
@@ -527,6 +603,13 @@ def test_mcap_can_be_read_by_others(row, tmp_path):
     assert attached == ["scenario.yaml", "summary.json"]
 
 
+def test_a_place_where_nothing_can_be_written_is_bad_input(spot, tmp_path):
+    out = tmp_path / "no" / "such" / "log.parquet"
+    answer = kittiwake_does("export", spot[0], "--to", "parquet", "-o", out)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"there is no folder '{out.parent}'. Make it first")
+
+
 @pytest.mark.parametrize("command", [("plot",), ("export", "--to", "csv")])
 def test_a_folder_without_a_run_is_bad_input(command, tmp_path):
     name, *options = command
@@ -538,9 +621,11 @@ def test_a_folder_without_a_run_is_bad_input(command, tmp_path):
 
 
 def test_an_unknown_format_is_bad_input(spot):
-    answer = kittiwake_does("export", spot[0], "--to", "xlsx")
-    assert answer.status == 2
-    assert "parquet" in answer.err
+    answer = kittiwake_does("export", spot[0], "--to", "parket")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err == (
+        "--to parket is not known. Allowed: csv, mcap, parquet. Did you mean 'parquet'?\n"
+    )
 
 
 # help
@@ -562,6 +647,45 @@ def test_each_command_explains_itself(command):
     answer = kittiwake_does(command, "--help")
     assert answer.status == 0
     assert command in answer.out
+
+
+def test_the_version_is_told():
+    assert kittiwake_does("--version") == Answer(0, f"kittiwake {kittiwake.__version__}\n", "")
+
+
+def test_a_list_of_names_imports_no_jax(process):
+    answer = wait_for(process("list", python=["-X", "importtime"]))
+    assert answer.status == 0
+    imported = {line.rpartition("|")[2].strip() for line in answer.err.splitlines()}
+    assert imported & {"jax", "jaxlib", "equinox", "numpy"} == set()
+
+
+# bench
+
+
+def test_bench_help_names_exactly_the_cases_that_there_are():
+    assert tuple(CASES) == bench.NAMES
+    text = kittiwake_does("bench", "--help").out
+    assert all(name in text for name in CASES)
+
+
+def test_an_unknown_case_is_refused_with_the_nearest_one():
+    answer = kittiwake_does("bench", "rollout-1k")
+    assert (answer.status, answer.out) == (2, "")
+    assert "Did you mean 'rollout-1" in answer.err
+
+
+def test_the_figures_of_all_cases_fit_a_narrow_terminal(monkeypatch):
+    figures = {"compile_s": 123.45, "steps_per_s": 123456789.0, "realtime_factor": 12345678.0}
+    monkeypatch.setattr(bench, "_measured", lambda case: figures | {"peak_memory_mb": 12345.0})
+    answer = kittiwake_does("bench")
+    assert answer.status == 0
+    assert "…" not in answer.out
+    assert max(map(len, answer.out.splitlines())) <= 80
+    for case, (words, _) in CASES.items():
+        assert case in answer.out
+        assert words.split()[-1] in answer.out
+    assert answer.out.count("123,456,789") == len(CASES)
 
 
 # runs that are cut off

@@ -4,6 +4,9 @@ All numbers are written so that they read back bit for bit. (CSV text does not t
 from integers: a reader that guesses types should be told that every column is floating-point.)
 """
 
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +24,8 @@ def export_csv(log: Log, folder: str | Path) -> list[Path]:
     """Write one ``NAME.csv`` for each vehicle into a folder, which is made if need be."""
     folder = Path(folder)
     paths = [_csv_path(folder, name) for name in log.names]
-    folder.mkdir(parents=True, exist_ok=True)
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     return [write_csv(log, name, path) for name, path in zip(log.names, paths, strict=True)]
 
 
@@ -29,7 +33,8 @@ def write_csv(log: Log, name: str, path: Path) -> Path:
     """Write one vehicle's rows into a file; returns its path."""
     pyarrow, csv = optional("pyarrow", "data"), optional("pyarrow.csv", "data")
     options = csv.WriteOptions(quoting_header="none")
-    csv.write_csv(pyarrow.table(_columns(log, name)), path, options)
+    with _writing_file(path):
+        csv.write_csv(pyarrow.table(_columns(log, name)), path, options)
     return path
 
 
@@ -45,7 +50,8 @@ def export_parquet(log: Log, path: str | Path) -> None:
         vehicle = pyarrow.repeat(name, len(log.values(name))).dictionary_encode()
         parts.append(pyarrow.table({"vehicle": vehicle} | _columns(log, name)))
     together = pyarrow.concat_tables(parts, promote_options="default")
-    parquet.write_table(together, path)
+    with _writing_file(Path(path)):
+        parquet.write_table(together, path)
 
 
 def export_mcap(log: Log, folder: str | Path, path: str | Path) -> None:
@@ -54,7 +60,7 @@ def export_mcap(log: Log, folder: str | Path, path: str | Path) -> None:
     The scenario and the summary in the run's folder, if there, go into it as attachments.
 
     Raises:
-        LogError: if ``path`` is the run's own log.
+        LogError: if ``path`` is the run's own log, or cannot be written.
     """
     folder, path = Path(folder), Path(path)
     if path.resolve() == (folder / LOG_FILE).resolve():
@@ -63,13 +69,36 @@ def export_mcap(log: Log, folder: str | Path, path: str | Path) -> None:
         )
         raise LogError(message)
     layouts = {name: (log.columns(name), log.quantities(name)) for name in log.names}
-    with path.open("wb") as stream:
+    with _writing_file(path), path.open("wb") as stream:
         writer = LogWriter(stream, layouts)
         _copy(log, writer)
         for attachment, media_type in MEDIA_TYPES.items():
             if (folder / attachment).is_file():
                 writer.attach(attachment, media_type, (folder / attachment).read_bytes())
         writer.finish()
+
+
+@contextmanager
+def _writing_file(path: Path) -> Generator[None]:
+    """Refuses a path that no file can be written at, and says what to write instead."""
+    if os.path.isdir(path):  # unlike the method, it takes any path
+        message = f"'{path}' is a folder. Name a file in it, such as '{path / 'log'}'."
+        raise LogError(message)
+    if not os.path.isdir(path.parent):
+        message = f"there is no folder '{path.parent}'. Make it first, or name a file elsewhere."
+        raise LogError(message)
+    with _writing(path):
+        yield
+
+
+@contextmanager
+def _writing(path: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        message = f"'{path}' cannot be written: {reason}. Name another place."
+        raise LogError(message) from error
 
 
 def _copy(log: Log, writer: LogWriter) -> None:

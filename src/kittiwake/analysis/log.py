@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # either takes half a second and more to import, and most run
 LOG_FILE = "log.mcap"
 SCENARIO_FILE = "scenario.yaml"
 SUMMARY_FILE = "summary.json"
+REPLACE = "Remove it, or put back the one that 'kittiwake run' wrote."
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,21 @@ class Log:
         scenario = _read_scenario(folder / SCENARIO_FILE)
         summary = _read_summary(folder / SUMMARY_FILE)
         return cls(tables, events, scenario, summary, complete)
+
+    def __repr__(self) -> str:
+        rows = [len(table.values) for table in self.tables.values()]
+        columns = {column for table in self.tables.values() for column in table.columns}
+        ends = [float(t.part(("time_s",))[-1, 0]) for t in self.tables.values() if len(t.values)]
+        status = (self.summary or {}).get("status") or ("" if self.complete else "cut off")
+        parts = [
+            _shown(self.names),
+            f"{_span(rows)} rows",
+            f"{len(columns)} columns",
+            f"up to {max(ends, default=0.0):g} s",
+            _counted(len(self.events), "event"),
+            status,
+        ]
+        return f"<Log of {', '.join(part for part in parts if part)}>"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -124,7 +140,7 @@ def _read_scenario(path: Path) -> dict[str, Any]:
     try:
         return _mapping(path, yaml.safe_load(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        message = f"'{path}' is not a readable YAML file: {error}"
+        message = f"'{path}' is not a readable YAML file{_place(error)}. {REPLACE}"
         raise LogError(message) from error
 
 
@@ -134,12 +150,34 @@ def _read_summary(path: Path) -> dict[str, Any] | None:
     try:
         return _mapping(path, json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:
-        message = f"'{path}' is not a readable JSON file: {error}"
+        message = f"'{path}' is not a readable JSON file{_place(error)}. {REPLACE}"
         raise LogError(message) from error
 
 
 def _mapping(path: Path, content: object) -> dict[str, Any]:
     if not isinstance(content, dict):
-        message = f"'{path}' holds no mapping of names to values"
+        message = f"'{path}' holds no mapping of names to values. {REPLACE}"
         raise LogError(message)
     return content
+
+
+def _place(error: Exception) -> str:
+    """The line of a mistake; what stands there may be anything and is not repeated."""
+    line = getattr(getattr(error, "problem_mark", None), "line", None)
+    line = getattr(error, "lineno", None) if line is None else line + 1
+    return "" if line is None else f", see its line {line}"
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return f"{len(names)} vehicles" + (f" ({names[0]} to {names[-1]})" if names else "")
+
+
+def _span(counts: list[int]) -> str:
+    low, high = min(counts, default=0), max(counts, default=0)
+    return f"{high:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -7,7 +7,7 @@ state is not finite (it diverged) count for ``valid`` alone.
 from collections.abc import Mapping
 from dataclasses import asdict
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float64
@@ -26,8 +26,21 @@ from kittiwake.analysis.table import (
 
 SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
 CONTACT = "contact"
+LEGS = "guidance.legs"
 
 Rows = Float64[np.ndarray, "rows part"]
+
+
+class Flown(NamedTuple):
+    """What a summary has to know of a vehicle beside its rows.
+
+    ``tracked`` says whether the distance to its set point is an error, ``planned_legs`` how many
+    waypoints it was to reach, None where that has no meaning.
+    """
+
+    model: str
+    tracked: bool
+    planned_legs: int | None
 
 
 def summarise(
@@ -41,7 +54,7 @@ def summarise(
     steps: int,
     wall_s: float,
     compile_s: float,
-    models: Mapping[str, str],
+    vehicles: Mapping[str, Flown],
 ) -> dict[str, Any]:
     """The content of ``summary.json``, ready for it.
 
@@ -55,10 +68,16 @@ def summarise(
         steps: how many physics steps that was.
         wall_s: how long the machine took, compilation left out.
         compile_s: how long compilation took.
-        models: the model's name, by vehicle.
+        vehicles: what flew, by name.
 
-    ``metrics`` is empty here: a task or a study adds what it measures, by name.
+    ``metrics`` holds by vehicle how many waypoints were reached and planned, where there are any;
+    a task or a study adds what it measures.
     """
+    legs = {
+        name: {"reached": _reached(log.tables[name]), "planned": planned}
+        for name, vehicle in vehicles.items()
+        if (planned := vehicle.planned_legs) is not None
+    }
     return {
         "scenario": scenario,
         "seed": seed,
@@ -69,26 +88,30 @@ def summarise(
         "wall_s": _finite(wall_s),
         "compile_s": _finite(compile_s),
         "realtime_factor": _finite(duration_s / wall_s) if wall_s > 0.0 else None,
-        "vehicles": {name: _vehicle(log.tables[name], models[name]) for name in log.names},
+        "vehicles": {name: _vehicle(log.tables[name], vehicles[name]) for name in log.names},
         "min_separation_m": _min_separation_m(log),
         "events": [asdict(event) for event in log.events],
-        "metrics": {},
+        "metrics": {"waypoints": legs} if legs else {},
     }
 
 
-def _vehicle(table: Table, model: str) -> dict[str, Any]:
+def _reached(table: Table) -> int:
+    return int(table.part((LEGS,))[:, 0].max(initial=0.0))
+
+
+def _vehicle(table: Table, vehicle: Flown) -> dict[str, Any]:
     state = table.part(STATE_COLUMNS)
     flown = Table(table.columns, table.values[np.isfinite(state).all(axis=1)])
     position_m = flown.part(POSITION_WORLD_M)
     # a vehicle on its way to infinity may pass numbers whose squares are there already
     with np.errstate(over="ignore", invalid="ignore"):
         return {
-            "model": model,
+            "model": vehicle.model,
             "final_position_m": position_m[-1].tolist() if len(position_m) else None,
             "final_speed_mps": _finite(final_speed_mps(flown.part(VELOCITY_WORLD_MPS))),
             "distance_m": _finite(distance_m(position_m)),
             "max_tilt_rad": _finite(max_tilt_rad(flown.part(Q_WORLD_FROM_BODY))),
-            "tracking_rms_m": _finite(tracking_rms_m(flown)),
+            "tracking_rms_m": _finite(tracking_rms_m(flown)) if vehicle.tracked else None,
             "contacts": contacts(table),
             "touchdown": None,
             "valid": len(flown.values) == len(table.values) and not table.part((STATUS,)).any(),

@@ -1,9 +1,11 @@
 """``kittiwake``: the commands, and how mistakes end."""
 
 import sys
+from typing import Annotated
 
 import typer
 
+import kittiwake
 from kittiwake.cli.bench import bench
 from kittiwake.cli.check import check
 from kittiwake.cli.export import export
@@ -16,12 +18,32 @@ BAD_INPUT = 2
 
 app = typer.Typer(
     name="kittiwake",
-    help="Simulate quadrotors and surface vessels from scenario files.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _show_version(asked: bool | None) -> bool:  # noqa: FBT001 (typer calls it so)
+    if asked:
+        typer.echo(f"kittiwake {kittiwake.__version__}")
+        raise typer.Exit
+    return False
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Simulate quadrotors from scenario files."""
+    del version
+
+
 app.command()(run)
 app.command(name="list")(list_)
 app.command()(check)
@@ -38,5 +60,6 @@ def main() -> None:
         sys.stderr.write(f"{error}\n")
         sys.exit(BAD_INPUT)
     except OSError as error:
-        sys.stderr.write(f"{error.filename or 'a file'}: {error.strerror or error}\n")
+        place = f"{error.filename}: " if error.filename and error.strerror else ""
+        sys.stderr.write(f"{place}{error.strerror or error}\n")
         sys.exit(BAD_INPUT)

@@ -9,9 +9,15 @@ import typer
 
 from kittiwake.core.errors import KittiwakeError, did_you_mean
 
+# written here as well as in runtime.benchmark, for help must not import what measures
+NAMES = ("python-loop", "rollout-1", "rollout-100", "rollout-1000", "rollout-10000", "noisy-10000")
+
 
 def bench(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Only this case.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help=f"Only this case: one of {', '.join(NAMES)}."),
+    ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="The figures by case.")] = False,
 ) -> None:
@@ -46,15 +52,25 @@ def _measured(case: str) -> dict[str, Any]:
 
 
 def _show(results: dict[str, dict[str, Any]], words: dict[str, str]) -> None:
+    from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title="Pelican, position controller at every step, Heun at 50 Hz")
-    table.add_column("case")
-    for heading in ("compile (s)", "vehicle-steps/s", "times real time", "peak memory (MB)"):
-        table.add_column(heading, justify="right")
+    table = Table(
+        title="Pelican, position controller at every step, Heun at 50 Hz",
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        collapse_padding=True,
+        pad_edge=False,
+    )
+    table.add_column("name", no_wrap=True)
+    table.add_column("what flies")
+    for heading in ("compile\ns", "vehicle-\nsteps/s", "times\nreal time", "memory\nMB"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for case, result in results.items():
         table.add_row(
+            case,
             words[case],
             f"{result['compile_s']:.2f}",
             f"{result['steps_per_s']:,.0f}",

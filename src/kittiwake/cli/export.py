@@ -1,27 +1,23 @@
 """``kittiwake export``: a run's log for other tools."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kittiwake.cli.plot import Folder
-from kittiwake.core.errors import LogError
+from kittiwake.core.errors import KittiwakeError, LogError, did_you_mean
 
-
-class Format(StrEnum):
-    """What a log can be turned into."""
-
-    csv = "csv"
-    parquet = "parquet"
-    mcap = "mcap"
+FORMATS = ("csv", "parquet", "mcap")
 
 
 def export(
     folder: Folder,
     to: Annotated[
-        Format, typer.Option(help="csv: a file for each vehicle; parquet, mcap: one file.")
+        str,
+        typer.Option(
+            metavar="|".join(FORMATS), help="csv: a file for each vehicle; parquet, mcap: one file."
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -37,12 +33,15 @@ def export(
     from kittiwake.analysis.export import export_csv, export_mcap, export_parquet, write_csv
     from kittiwake.analysis.log import Log
 
+    if to not in FORMATS:
+        message = f"--to {to} is not known. {did_you_mean(to, list(FORMATS))}"
+        raise KittiwakeError(message)
     log = Log.read(folder)
-    if to is Format.csv and out is not None and out.suffix == ".csv":
+    if to == "csv" and out is not None and out.suffix == ".csv":
         written = [write_csv(log, _only_vehicle(log.names), out)]
-    elif to is Format.csv:
+    elif to == "csv":
         written = export_csv(log, out or folder)
-    elif to is Format.parquet:
+    elif to == "parquet":
         written = [out or folder / "log.parquet"]
         export_parquet(log, written[0])
     else:
@@ -55,6 +54,9 @@ def export(
 def _only_vehicle(names: tuple[str, ...]) -> str:
     """The vehicle of a log with one: a file holds no more."""
     if len(names) != 1:
-        message = f"{len(names)} vehicles do not fit into one CSV file; name a folder with -o"
+        message = (
+            f"{len(names)} vehicles do not fit into one CSV file; name a folder with -o, not one "
+            "that ends in .csv"
+        )
         raise LogError(message)
     return names[0]

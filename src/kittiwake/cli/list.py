@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kittiwake.control import CONTROLLERS
+from kittiwake.core.errors import KittiwakeError, did_you_mean
 from kittiwake.core.registry import Registry
 from kittiwake.environment import ATMOSPHERES, TURBULENCE, WINDS
 from kittiwake.estimation import ESTIMATORS
@@ -45,26 +46,42 @@ class Kind(StrEnum):
 
 
 def list_(
-    kind: Annotated[Kind | None, typer.Argument(help="Only this kind of thing.")] = None,
+    word: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="KIND|NAME",
+            help=f"Only one kind ({', '.join(Kind)}), or all about one name, such as pelican.",
+        ),
+    ] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="An array of names.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="An array of names; of one name, its parameters.")
+    ] = False,
 ) -> None:
-    """List scenarios, vehicles and the components that scenarios are built from."""
-    # no behaviours and no tasks are there yet, but scripts may ask for them
-    listed: dict[str, dict[str, str]] = {"behaviours": {}, "tasks": {}, "scenarios": summaries()}
-    listed |= {
-        registry.family: {name: entry.summary for name, entry in registry.entries.items()}
-        for registry in REGISTRIES
-    }
-    kinds = [kind] if kind else list(Kind)
+    """List what scenarios are built from, or the parameters of one of these things."""
+    listed = _listed()
+    kinds = list(Kind) if word is None else [kind for kind in Kind if kind.value == word]
+    if not kinds:
+        _describe(str(word), listed, as_json=as_json)
+        return
     chosen = {kind.value: listed[kind.value] for kind in kinds}
     if as_json:
         names = sorted(name for entries in chosen.values() for name in entries)
         sys.stdout.write(json.dumps(names) + "\n")
         return
     for family, entries in chosen.items():
-        if entries or kind:
+        if entries or word:
             _show(family, entries)
+
+
+def _listed() -> dict[str, dict[str, str]]:
+    """By kind: all names, with a few words on each."""
+    # no behaviours and no tasks are there yet, but scripts may ask for them
+    listed: dict[str, dict[str, str]] = {"behaviours": {}, "tasks": {}, "scenarios": summaries()}
+    return listed | {
+        registry.family: {name: entry.summary for name, entry in registry.entries.items()}
+        for registry in REGISTRIES
+    }
 
 
 def _show(family: str, entries: dict[str, str]) -> None:
@@ -81,3 +98,25 @@ def _show(family: str, entries: dict[str, str]) -> None:
     if not entries:
         table.add_row("none yet", "")
     Console().print(table, "", sep="\n")
+
+
+def _describe(name: str, listed: dict[str, dict[str, str]], *, as_json: bool) -> None:
+    """All about a name, once for each kind of thing that bears it."""
+    found = {family: entries[name] for family, entries in listed.items() if name in entries}
+    if not found:
+        names = {name for entries in listed.values() for name in entries}
+        known = did_you_mean(name, [*Kind, *names])
+        message = f"there is no kind and no thing called '{name}'. {known}"
+        raise KittiwakeError(message)
+    # imports JAX, which a list of names does not need
+    from kittiwake.cli.description import describe, show_description, to_plain
+
+    registries = {registry.family: registry for registry in REGISTRIES}
+    described = [
+        describe(registries.get(family), name, summary) for family, summary in found.items()
+    ]
+    if as_json:
+        sys.stdout.write(json.dumps(to_plain(described)) + "\n")
+        return
+    for description in described:
+        show_description(description)

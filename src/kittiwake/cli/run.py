@@ -1,11 +1,12 @@
 """``kittiwake run``: fly a scenario, keep everything, say how it went."""
 
+import contextlib
 import json
 import os
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kittiwake.runtime.loop import Flight
 
 RUN_FAILED = 1
+LARGEST_SEED = 2**63 - 1
 
 
 def run(
@@ -27,11 +29,11 @@ def run(
     overrides: Overrides = None,
     *,
     duration: Annotated[
-        float | None,
+        str | None,
         typer.Option(metavar="S", help="Simulated seconds, instead of the scenario's."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Seed of every random stream.")
+        str | None, typer.Option(metavar="N", help="Seed of every random stream.")
     ] = None,
     out: Annotated[
         Path | None,
@@ -69,9 +71,11 @@ def run(
 
 
 def keep_compiled() -> None:
-    """Keeps compiled programs between runs in the user's cache folder."""
+    """Keeps compiled programs between runs in the user's cache folder, unless JAX has another."""
     import jax
 
+    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return
     cache = (
         Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kittiwake" / "compiled"
     )
@@ -79,15 +83,31 @@ def keep_compiled() -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
 
 
-def _as_overrides(duration_s: float | None, seed: int | None) -> list[str]:
-    if duration_s is not None and not 0.0 < duration_s < float("inf"):
-        message = f"--duration {duration_s:g} is not allowed; must be above 0"
-        raise ScenarioError(message)
-    given = {"time.duration_s": duration_s, "seed": seed}
+def _as_overrides(duration: str | None, seed: str | None) -> list[str]:
+    given = {
+        "time.duration_s": None if duration is None else _duration_s(duration),
+        "seed": None if seed is None else _seed(seed),
+    }
     return [f"{path}={value}" for path, value in given.items() if value is not None]
 
 
-@contextmanager
+def _duration_s(written: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0.0 < float(written) < inf:
+            return float(written)
+    message = f"--duration {written} is not allowed; must be a number above 0"
+    raise ScenarioError(message)
+
+
+def _seed(written: str) -> int:
+    with contextlib.suppress(ValueError):
+        if 0 <= int(written) <= LARGEST_SEED:
+            return int(written)
+    message = f"--seed {written} is not allowed; must be a whole number from 0 to {LARGEST_SEED}"
+    raise ScenarioError(message)
+
+
+@contextlib.contextmanager
 def _progress(*, shown: bool) -> "Generator[Callable[[Flight], Callable[[float], None]]]":
     """A bar over simulated time, on standard error."""
     from rich.console import Console

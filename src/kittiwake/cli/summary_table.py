@@ -26,8 +26,8 @@ def vehicle_table(summary: dict[str, Any]) -> Table:
         "x, y, z at end\nm",
         "speed\nm/s",
         "path\nm",
-        "tilt\ndeg",
-        "RMS\nm",
+        "max tilt\ndeg",
+        "RMS error\nm",
         "valid",
     ):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -59,11 +59,23 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     ]
     if separation is not None:
         lines.append(f"Smallest distance between two vehicles: {separation:.2f} m.")
+    lines += _waypoint_lines(summary["metrics"].get("waypoints", {}))
     events = summary["events"]
     lines += [f"{e['time_s']:8.2f} s  {e['vehicle']}: {e['event']}" for e in events[:MAX_EVENTS]]
     if len(events) > MAX_EVENTS:
         lines.append(f"and {len(events) - MAX_EVENTS} more events in summary.json")
     return lines
+
+
+def _waypoint_lines(waypoints: dict[str, Any]) -> list[str]:
+    """Who has not been everywhere."""
+    missed = [
+        f"{name} reached {legs['reached']} of {legs['planned']} waypoints."
+        for name, legs in waypoints.items()
+        if legs["reached"] < legs["planned"]
+    ]
+    rest = len(missed) - MAX_EVENTS
+    return [*missed[:MAX_EVENTS], *([f"and {rest} more vehicles did not"] if rest > 0 else [])]
 
 
 def _number(value: float | None) -> str:

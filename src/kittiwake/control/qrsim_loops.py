@@ -11,13 +11,16 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.euler import RotationZYX
 from kittiwake.geometry.frames import swap_enu_ned, swap_euler, swap_flu_frd
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+
+# what the identified vehicle's inputs may say of its battery
+PELICAN_BATTERY_V = Bounds(9.0, 12.0)
 
 
 class YawLoop(eqx.Module):

@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.control.qrsim_loops import VelocityLoop, VelocityState, YawLoop
-from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V, VelocityLoop, VelocityState, YawLoop
+from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.component import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import AttitudeThrottle, VelocityYaw
@@ -28,7 +28,7 @@ class QRSimVelocity(AbstractController):
     hover_throttle: Real = 0.59
     climb_gain_s_per_m: Annotated[Real, NOT_NEGATIVE] = 0.2
     climb_sum_gain_s_per_m: Annotated[Real, NOT_NEGATIVE] = 0.002
-    battery_v: Annotated[Real, POSITIVE] = 12.0
+    battery_v: Annotated[Real, PELICAN_BATTERY_V] = 12.0
 
     def init(self, key: PRNGKeyArray) -> VelocityState:
         """No error seen yet."""

@@ -11,13 +11,13 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.qrsim_loops import (
+    PELICAN_BATTERY_V,
     HeightLoop,
     HeightState,
     VelocityLoop,
     VelocityState,
     YawLoop,
 )
-from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.component import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import AttitudeThrottle, VelocityHeightYaw
@@ -41,7 +41,7 @@ class QRSimVelocityHeight(AbstractController):
     velocity: VelocityLoop = VelocityLoop()
     height: HeightLoop = HeightLoop()
     yaw: YawLoop = YawLoop()
-    battery_v: Annotated[Real, POSITIVE] = 12.0
+    battery_v: Annotated[Real, PELICAN_BATTERY_V] = 12.0
 
     def init(self, key: PRNGKeyArray) -> QRSimVelocityHeightState:
         """No error seen yet."""

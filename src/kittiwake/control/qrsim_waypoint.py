@@ -10,7 +10,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.control.qrsim_loops import HeightLoop, HeightState, YawLoop
+from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V, HeightLoop, HeightState, YawLoop
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.component import AbstractController
 from kittiwake.core.kinematics import Kinematics
@@ -39,7 +39,7 @@ class QRSimWaypoint(AbstractController):
     max_tilt_rad: Annotated[Real, POSITIVE] = 0.34
     height: HeightLoop = HeightLoop()
     yaw: YawLoop = YawLoop()
-    battery_v: Annotated[Real, POSITIVE] = 12.0
+    battery_v: Annotated[Real, PELICAN_BATTERY_V] = 12.0
 
     def init(self, key: PRNGKeyArray) -> QRSimWaypointState:
         """No set point seen yet."""

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.component import AbstractController
 from kittiwake.core.kinematics import Kinematics
@@ -31,7 +32,7 @@ class StickInversion(AbstractController):
     yaw_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 2.0
     max_angle_rad: Annotated[Real, POSITIVE] = 0.9
     max_yaw_rate_radps: Annotated[Real, POSITIVE] = 4.4
-    battery_v: Annotated[Real, POSITIVE] = 12.0
+    battery_v: Annotated[Real, PELICAN_BATTERY_V] = 12.0
 
     def step(
         self,

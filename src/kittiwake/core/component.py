@@ -9,12 +9,15 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.columns import from_columns, to_columns
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.limit import Limit
 from kittiwake.core.signals import Signal
 from kittiwake.core.surroundings import Air, Surroundings
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
 
 
@@ -30,7 +33,7 @@ class AbstractComponent(eqx.Module):
 
 
 class GuidanceInputs(eqx.Module):
-    """What guidance may know: the time, the estimate and where the vehicle started."""
+    """What guidance may know."""
 
     time_s: Real
     tick: Count
@@ -38,7 +41,13 @@ class GuidanceInputs(eqx.Module):
 
 
 class AbstractGuidance(AbstractComponent):
-    """Says where to go: estimate and time in, a signal out."""
+    """Says where to go: estimate and time in, a signal out.
+
+    ``tracked`` says whether the set point is to be met at every instant, so that the distance to it
+    is an error; that to a place on the way is none.
+    """
+
+    tracked: ClassVar[bool] = True
 
     @abstractmethod
     def signal_type(self) -> type[Signal]:
@@ -54,6 +63,10 @@ class AbstractGuidance(AbstractComponent):
         """How many waypoints have been reached; a change is an event in the log."""
         del state
         return 0
+
+    def planned_legs(self) -> int | None:
+        """How many waypoints there are to reach; None where that has no meaning or no end."""
+        return None
 
     def end_s(self) -> float | None:
         """When the task ends by itself; None if it never does."""
@@ -165,12 +178,21 @@ class AbstractDynamics(eqx.Module):
     def kinematics(self, state: Any) -> Kinematics:
         """Where the vehicle is and how it moves."""
 
+    def taken(self, command: Any) -> Any:
+        """A native command as the vehicle takes it: its numbers inside ``command_bounds``."""
+        if not self.command_bounds:
+            return command
+        numbers = to_columns(command)
+        for name, (low, high) in self.command_bounds.items():
+            numbers[name] = jnp.clip(numbers[name], low, high)
+        return from_columns(type(command), numbers)
+
     def actuators(self, state: Any) -> dict[str, Real]:
         """What the actuators do, by name with unit, for the log."""
         del state
         return {}
 
-    def validity(self, state: Any) -> dict[str, Flag]:
-        """By quantity: whether it is inside the range in which this model means something."""
+    def limits(self, state: Any) -> tuple[Limit, ...]:
+        """The ranges in which this model means something, in the order they are judged in."""
         del state
-        return {}
+        return ()

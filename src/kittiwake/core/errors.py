@@ -54,7 +54,8 @@ class MissingExtraError(KittiwakeError):
 
 def did_you_mean(given: str, allowed: list[str]) -> str:
     """A sentence that names the nearest allowed word, or lists them all."""
+    if not allowed:
+        return "There are none."
     nearest = get_close_matches(given, allowed, n=1, cutoff=0.5)
-    listed = ", ".join(sorted(allowed)) or "nothing"
     hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
-    return f"Allowed: {listed}.{hint}"
+    return f"Allowed: {', '.join(sorted(allowed))}.{hint}"

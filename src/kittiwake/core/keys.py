@@ -4,23 +4,44 @@ A stream's key depends on the seed, the vehicle's name and the component's name 
 sensor or a vehicle changes no other stream. Each draw folds the step's number into it.
 """
 
+from operator import index
+from typing import Any
 from zlib import crc32
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from kittiwake.core.errors import ScenarioError
 
 GENERATOR = "threefry2x32"
 
 
-def seed_key(seed: int) -> PRNGKeyArray:
+def seed_key(seed: int | Int[Array, ""]) -> PRNGKeyArray:
     """The root key of a run: the same bits on every machine and in every mode of JAX.
 
     Args:
-        seed: from 0 to 2^64 - 1; all its bits count, also in float32 mode.
+        seed: from 0 to 2^64 - 1; all its bits count, also in float32 mode. In a mapped or compiled
+            function it may be an integer array, which should not be negative.
+
+    Raises:
+        ScenarioError: if it is not a whole number in this range.
     """
-    words = jnp.asarray([seed >> 32, seed & 0xFFFFFFFF], jnp.uint32)
+    if isinstance(seed, jax.Array):
+        # a shift by all bits of a 32-bit number is not defined
+        high = seed >> 32 if seed.dtype.itemsize == 8 else jnp.zeros_like(seed)
+        words = jnp.stack([high, seed & 0xFFFFFFFF]).astype(jnp.uint32)
+    else:
+        whole = _whole(seed)
+        words = jnp.asarray([whole >> 32, whole & 0xFFFFFFFF], jnp.uint32)
     return jax.random.wrap_key_data(words, impl=GENERATOR)
+
+
+def _whole(seed: Any) -> int:
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= index(seed) < 2**64:
+        message = f"seed {seed!r} is not allowed; must be a whole number from 0 to 2^64 - 1"
+        raise ScenarioError(message)
+    return index(seed)
 
 
 def named(key: PRNGKeyArray, name: str) -> PRNGKeyArray:

@@ -15,7 +15,8 @@ def ladder_path(
     used twice.
 
     Raises:
-        LadderError: if a rung is missing; the message names it and the controllers at hand.
+        LadderError: if a rung is missing; the message names it, the controllers at hand, and what
+            else could be asked for.
     """
     dead_ends: list[type] = []
     path = _search(controllers, start, native, (), dead_ends)
@@ -23,7 +24,9 @@ def ladder_path(
         missing = dead_ends[0]
         message = (
             f"nothing leads from {missing.__name__} to {native.__name__}, the vehicle's native "
-            f"command. The controllers at hand: {_described(controllers)}."
+            f"command. The controllers at hand: {_described(controllers)}. Add one that takes "
+            f"{missing.__name__}, or change the guidance (or your command) to "
+            f"{_leading(controllers, native)}."
         )
         raise LadderError(message, missing.__name__)
     return path
@@ -51,8 +54,21 @@ def _search(
 def _described(controllers: Sequence[AbstractController]) -> str:
     return (
         ", ".join(
-            f"{type(c).__name__} ({c.consumes.__name__} to {c.produces.__name__})"
+            f"{controller_name(type(c))} ({c.consumes.__name__} to {c.produces.__name__})"
             for c in controllers
         )
         or "none"
     )
+
+
+def controller_name(controller: type[AbstractController]) -> str:
+    """What scenarios call a controller that its module is named after; else its class's name."""
+    words = controller.__module__.rpartition(".")[2].split("_")
+    return "-".join(words) if "".join(words) == controller.__name__.lower() else controller.__name__
+
+
+def _leading(controllers: Sequence[AbstractController], native: type) -> str:
+    """The signals from which the controllers at hand lead to the native one."""
+    rungs = dict.fromkeys([*(c.consumes for c in controllers), native])
+    names = [r.__name__ for r in rungs if _search(controllers, r, native, (), []) is not None]
+    return " or ".join(names)

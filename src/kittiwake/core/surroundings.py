@@ -1,8 +1,10 @@
 """What the world is like where one vehicle is, at one instant."""
 
+from dataclasses import replace
+
 import equinox as eqx
 
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
 
@@ -15,20 +17,17 @@ class Air(eqx.Module):
 
 
 class Surroundings(eqx.Module):
-    """What a vehicle feels of the world and of the other vehicles; held over one physics step."""
+    """What a vehicle feels of the world and of the other vehicles; held over one physics step.
+
+    ``nearest_vehicle_m`` is infinite where nobody asked for distances between vehicles.
+    """
 
     gravity_mps2: Real
     air: Air
     wind_world_mps: Vec3
     height_above_ground_m: Real
-    collided: Flag
+    nearest_vehicle_m: Real
 
     def blown(self, gust_world_mps: Vec3) -> "Surroundings":
         """The same with a gust added to the wind."""
-        return Surroundings(
-            self.gravity_mps2,
-            self.air,
-            self.wind_world_mps + gust_world_mps,
-            self.height_above_ground_m,
-            self.collided,
-        )
+        return replace(self, wind_world_mps=self.wind_world_mps + gust_world_mps)

@@ -5,8 +5,10 @@ import jax.numpy as jnp
 
 from kittiwake.core.component import AbstractAtmosphere, AbstractInteraction, AbstractWind
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.limit import Limit
 from kittiwake.core.surroundings import Surroundings
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
 
 
 class FlightArea(eqx.Module):
@@ -24,18 +26,21 @@ class FlightArea(eqx.Module):
                 message = f"{name}: [{low}, {high}] is empty; write the lower limit first"
                 raise ValueError(message)
 
-    def validity(self, kinematics: Kinematics) -> dict[str, Flag]:
-        """By coordinate: whether a vehicle's position is inside."""
-        position = kinematics.position_world_m
-        return {
-            "x_m": (self.x_m[0] <= position.x) & (position.x <= self.x_m[1]),
-            "y_m": (self.y_m[0] <= position.y) & (position.y <= self.y_m[1]),
-            "z_m": (self.z_m[0] <= position.z) & (position.z <= self.z_m[1]),
-        }
+    def limits(self, position_world_m: Vec3) -> tuple[Limit, Limit, Limit]:
+        """What a vehicle's coordinates may be."""
+        return (
+            Limit("x_m", "world.area.x_m", position_world_m.x, *self.x_m),
+            Limit("y_m", "world.area.y_m", position_world_m.y, *self.y_m),
+            Limit("z_m", "world.area.z_m", position_world_m.z, *self.z_m),
+        )
 
 
 class World(eqx.Module):
-    """What all vehicles share; ground is the plane z = ``ground_z_m``."""
+    """What all vehicles share.
+
+    Ground is the plane z = ``ground_z_m``. Vehicles nearer to each other than
+    ``collision_distance_m`` are lost, if an interaction says how near they are.
+    """
 
     gravity_mps2: Real
     ground_z_m: Real
@@ -43,6 +48,7 @@ class World(eqx.Module):
     atmosphere: AbstractAtmosphere
     wind: AbstractWind
     area: FlightArea
+    collision_distance_m: Real
     interactions: tuple[AbstractInteraction, ...]
 
     def surroundings(self, kinematics: Kinematics) -> Surroundings:
@@ -54,5 +60,16 @@ class World(eqx.Module):
             air=self.atmosphere.air(up + self.origin_altitude_m),
             wind_world_mps=self.wind.velocity_world_mps(height),
             height_above_ground_m=height,
-            collided=jnp.asarray(False),
+            nearest_vehicle_m=jnp.asarray(jnp.inf, jnp.result_type(up)),
         )
+
+    def limits(self, kinematics: Kinematics, surroundings: Surroundings) -> tuple[Limit, ...]:
+        """What a vehicle's place and its distance from others may be."""
+        separation = Limit(
+            "nearest_vehicle_m",
+            "world.collision_distance_m",
+            surroundings.nearest_vehicle_m,
+            low=self.collision_distance_m,
+            own=False,
+        )
+        return (*self.area.limits(kinematics.position_world_m), separation)

@@ -62,11 +62,6 @@ class FirstOrderFilter(eqx.Module):
     innovation: Float[Array, ""]
     deviation_mps: Real
 
-    @property
-    def gain_mps(self) -> Float[Array, ""]:
-        """The innovation of the gust velocity itself."""
-        return self.innovation * self.deviation_mps
-
     def step(self, state: Real, normal: Real) -> Float[Array, ""]:
         """The next state."""
         return self.decay * state + self.innovation * normal
@@ -237,8 +232,8 @@ class Dryden(AbstractTurbulence):
 
     V is the speed relative to the mean wind (``surroundings.wind_world_mps``, without gusts), at
     least ``least_airspeed_mps``. The longitudinal axis is horizontal along the mean wind; in still
-    air along the flight; in a hover in still air to the east. In still air the axes thus turn with
-    the vehicle and take their gusts along. Heights outside the standard's 10 to 1000 ft are taken
+    air to the east, because axes that turned with a hovering vehicle would tear the gusts' own
+    correlation. Heights outside the standard's 10 to 1000 ft are taken
     as the nearer of these two.
     """
 
@@ -272,7 +267,7 @@ class Dryden(AbstractTurbulence):
         )
         along = sigma_uv * state.longitudinal
         left = sigma_uv * state.lateral.gust
-        cosine, sine = _longitudinal_direction(velocity, wind)
+        cosine, sine = _longitudinal_direction(wind)
         return state, Vec3(
             cosine * along - sine * left,
             sine * along + cosine * left,
@@ -302,14 +297,9 @@ def _residual_variance(
     return jnp.where(small, series, variance - (2.0 * a * decay) ** 2 / variance)
 
 
-def _longitudinal_direction(
-    velocity: Vec3, wind: Vec3
-) -> tuple[Float[Array, ""], Float[Array, ""]]:
+def _longitudinal_direction(wind: Vec3) -> tuple[Float[Array, ""], Float[Array, ""]]:
     # cosine and sine from east to north
-    windy = wind.x * wind.x + wind.y * wind.y > STEADY_WIND_MPS**2
-    x = jnp.where(windy, wind.x, velocity.x)
-    y = jnp.where(windy, wind.y, velocity.y)
-    square = x * x + y * y
+    square = jnp.asarray(wind.x * wind.x + wind.y * wind.y)
     directed = square > STEADY_WIND_MPS**2
     scale = 1.0 / jnp.sqrt(jnp.where(directed, square, 1.0))
-    return jnp.where(directed, x * scale, 1.0), jnp.where(directed, y * scale, 0.0)
+    return jnp.where(directed, wind.x * scale, 1.0), jnp.where(directed, wind.y * scale, 0.0)

@@ -98,9 +98,14 @@ class Quaternion(eqx.Module):
         """ZYX angles, yaw and roll in [-pi, pi], pitch in [-pi/2, pi/2]."""
         w, x, y, z = self.w, self.x, self.y, self.z
         numerics = namespace(w, x, y, z)
-        sine_pitch = numerics.clip(2.0 * (w * y - z * x), -1.0, 1.0)
+        sine_pitch = 2.0 * (w * y - z * x)
+        # straight up or down the arcsine has no derivative; there the pitch is constant
+        steep = abs(sine_pitch) >= 1.0
+        right_angle = numerics.sign(sine_pitch) * (numerics.pi / 2)
         return EulerZYX(
             roll_rad=numerics.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
-            pitch_rad=numerics.arcsin(sine_pitch),
+            pitch_rad=numerics.where(
+                steep, right_angle, numerics.arcsin(numerics.where(steep, 0.0, sine_pitch))
+            )[()],
             yaw_rad=numerics.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
         )

@@ -1,5 +1,7 @@
 """Feeding a recorded file to the rung of the ladder that its columns name."""
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 import equinox as eqx
@@ -8,12 +10,16 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.columns import column_names, from_columns
 from kittiwake.core.component import AbstractGuidance, GuidanceInputs
-from kittiwake.core.signals import AttitudeThrottle, Signal
-from kittiwake.core.table import Table
+from kittiwake.core.errors import did_you_mean
+from kittiwake.core.recording import Recording
+from kittiwake.core.signals import AttitudeThrottle, PositionYaw, Signal
 from kittiwake.geometry.scalar import Real
 
 # a row counts from its time on; this much of a step forgives the rounding of decimal times
 TIME_TOLERANCE_STEPS = 0.01
+
+# of a file that is none, a message shows so much
+MAX_COLUMNS, MAX_CHARACTERS = 16, 60
 
 
 class Playback(AbstractGuidance):
@@ -24,7 +30,7 @@ class Playback(AbstractGuidance):
     recorded in FRD (as autopilots log them) are declared so and turned.
     """
 
-    file: Table
+    file: Recording
     body_axes: Literal["flu", "frd"] = eqx.field(static=True, default="flu")
 
     def __check_init__(self) -> None:
@@ -32,7 +38,8 @@ class Playback(AbstractGuidance):
         kind = self.signal_type()
         if self.body_axes == "frd" and kind is not AttitudeThrottle:
             message = (
-                f"body_axes: frd is for AttitudeThrottle inputs, this file holds {kind.__name__}"
+                f"body_axes: frd is for AttitudeThrottle inputs, {self.file.source} holds "
+                f"{kind.__name__}; leave it out"
             )
             raise ValueError(message)
 
@@ -41,13 +48,7 @@ class Playback(AbstractGuidance):
         for kind in get_args(Signal):
             if set(column_names(kind)) == set(self.file.columns):
                 return kind
-        known = "; ".join(
-            f"{kind.__name__}: {', '.join(column_names(kind))}" for kind in get_args(Signal)
-        )
-        message = (
-            f"the columns of {self.file.source} ({', '.join(self.file.columns)}) are those of no "
-            f"signal. After time_s write one of: {known}"
-        )
+        message = f"{self.file.source}:1: {_unlike_any_signal(self.file.columns)}"
         raise ValueError(message)
 
     def step(
@@ -75,3 +76,39 @@ class Playback(AbstractGuidance):
             yaw_rate_radps=-signal.yaw_rate_radps,
             battery_v=signal.battery_v,
         )
+
+
+def _unlike_any_signal(columns: Sequence[str]) -> str:
+    """What is wrong with columns that are no signal's, measured at the one they are nearest to."""
+    columns = [_readable(column) for column in columns[:MAX_COLUMNS]]
+    nearest = max(get_args(Signal), key=lambda kind: _likeness(column_names(kind), columns))
+    wanted = column_names(nearest)
+    if not any(_likeness(wanted, columns)[:2]):
+        example = ", ".join(column_names(PositionYaw))
+        return (
+            f"no signal has columns {', '.join(columns)}. Write the fields of one after time_s, "
+            f"such as {example}"
+        )
+    unknown, lacking = _apart(columns, wanted)
+    if not unknown:
+        return f"the columns of {nearest.__name__} lack {', '.join(lacking)}"
+    known = did_you_mean(unknown[0], lacking) if lacking else "Take it out."
+    return f"{nearest.__name__} has no column '{unknown[0]}'. {known}"
+
+
+def _likeness(wanted: Sequence[str], columns: Sequence[str]) -> tuple[int, int, int]:
+    """How many columns two lists share, how many others are alike, how few are lacking."""
+    unknown, lacking = _apart(columns, wanted)
+    alike = sum(bool(get_close_matches(name, unknown, n=1)) for name in lacking)
+    return len(columns) - len(unknown), alike, -len(lacking)
+
+
+def _apart(columns: Sequence[str], wanted: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The columns that are not wanted, and the wanted that are no column."""
+    return [c for c in columns if c not in wanted], [w for w in wanted if w not in columns]
+
+
+def _readable(column: str) -> str:
+    """A column's name, which may hold anything, as a message can show it."""
+    shown = (c if c.isprintable() else repr(c)[1:-1] for c in column[:MAX_CHARACTERS])
+    return "".join(shown)[:MAX_CHARACTERS]

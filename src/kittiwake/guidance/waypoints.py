@@ -1,6 +1,6 @@
 """Visiting places one after another."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -12,6 +12,9 @@ from kittiwake.core.signals import PositionYaw, Signal
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
+# times are sums of steps; this much of one forgives their rounding
+TIME_TOLERANCE_STEPS = 0.01
+
 
 class WaypointsState(eqx.Module):
     """How many places have been reached in all rounds, and for how long the present one."""
@@ -22,6 +25,8 @@ class WaypointsState(eqx.Module):
 
 class Waypoints(AbstractGuidance):
     """Asks for each place until the estimate has been within the radius for the waiting time."""
+
+    tracked: ClassVar[bool] = False
 
     positions_world_m: tuple[Vec3, ...]
     acceptance_radius_m: Annotated[Real, POSITIVE] = 0.5
@@ -55,7 +60,9 @@ class Waypoints(AbstractGuidance):
         error = self._goal(state.reached) - inputs.estimate.position_world_m
         near = error.dot(error) < self.acceptance_radius_m * self.acceptance_radius_m
         waited = jnp.where(near, state.waited_s + dt_s, 0.0)
-        done = near & (waited >= self.wait_s)
+        # the waiting counts from the step that arrived
+        over = jnp.asarray(state.waited_s > self.wait_s - TIME_TOLERANCE_STEPS * dt_s)
+        done = near & over
         if not self.loop:
             done = done & (state.reached < len(self.positions_world_m))
         reached = state.reached + done.astype(jnp.int32)
@@ -66,6 +73,10 @@ class Waypoints(AbstractGuidance):
     def legs(self, state: WaypointsState) -> Int[Array, ""]:
         """How many places have been reached."""
         return state.reached
+
+    def planned_legs(self) -> int | None:
+        """All places, unless they are visited for ever."""
+        return None if self.loop else len(self.positions_world_m)
 
     def _goal(self, reached: Int[Array, ""]) -> Vec3:
         count = len(self.positions_world_m)

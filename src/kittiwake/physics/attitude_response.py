@@ -31,12 +31,13 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.component import AbstractDynamics
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.limit import Limit
 from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.frames import swap_enu_ned, swap_euler, swap_flu_frd
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
 
@@ -115,7 +116,13 @@ class AttitudeResponse(AbstractDynamics):
             self.mass_kg * surroundings.gravity_mps2,
             Vec3.zero(),
         )
-        return AttitudeResponseState(Phase(pose, motion), start.specific_force_body_mps2)
+        euler_ned = swap_euler(start.euler_world_from_body)
+        specific_force = self._specific_force_frd(
+            swap_flu_frd(start.velocity_body_mps),
+            _wind_frd(euler_ned, surroundings),
+            motion.thrust_n,
+        )
+        return AttitudeResponseState(Phase(pose, motion), swap_flu_frd(specific_force))
 
     def step(
         self,
@@ -125,11 +132,14 @@ class AttitudeResponse(AbstractDynamics):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> AttitudeResponseState:
-        """One step with the command, the wind and the noise held over all stages."""
+        """One step; command, noise and the wind in body axes are held over all stages."""
         noise = self._draw_noise(key)
+        wind_frd = _wind_frd(
+            swap_euler(state.phase.configuration.euler_world_from_body), surroundings
+        )
 
         def derivative(phase: Phase[Pose, Motion]) -> Phase[Pose, Motion]:
-            return self.derivative(phase, command, surroundings, noise, dt_s)
+            return self.derivative(phase, command, wind_frd, surroundings.gravity_mps2, noise, dt_s)
 
         began = eqx.tree_at(
             lambda phase: phase.motion.specific_impulse_body_mps, state.phase, Vec3(0.0, 0.0, 0.0)
@@ -141,11 +151,12 @@ class AttitudeResponse(AbstractDynamics):
         self,
         phase: Phase[Pose, Motion],
         command: AttitudeThrottle,
-        surroundings: Surroundings,
+        wind_frd: Vec3,
+        gravity_mps2: Real,
         noise: Disturbance,
         dt_s: Real,
     ) -> Phase[Pose, Motion]:
-        """Rates of change of pose and motion."""
+        """Rates of change of pose and motion, in wind given along the axes of the FRD body."""
         euler_ned = swap_euler(phase.configuration.euler_world_from_body)
         rotation = RotationZYX.of(euler_ned)
         velocity_frd = swap_flu_frd(phase.motion.velocity_body_mps)
@@ -153,22 +164,16 @@ class AttitudeResponse(AbstractDynamics):
         thrust_rate = self.thrust_rate_nps(phase.motion.thrust_n, command, dt_s)
         # the source applies the thrust reached at the end of the stage
         thrust = phase.motion.thrust_n + thrust_rate * dt_s
-        airspeed_frd = velocity_frd - rotation.body_from_reference(
-            swap_enu_ned(surroundings.wind_world_mps)
-        )
-        specific_force = Vec3(
-            -self.drag_horizontal_per_s * airspeed_frd.x,
-            -self.drag_horizontal_per_s * airspeed_frd.y,
-            -self.drag_vertical_per_s * airspeed_frd.z - thrust / self.mass_kg,
-        ) - omega_frd.cross(velocity_frd)
-        gravity_frd = rotation.body_from_reference(Vec3(0.0, 0.0, surroundings.gravity_mps2))
+        specific_force = self._specific_force_frd(velocity_frd, wind_frd, thrust)
+        gravity_frd = rotation.body_from_reference(Vec3(0.0, 0.0, gravity_mps2))
+        acceleration_frd = specific_force - omega_frd.cross(velocity_frd) + gravity_frd
         angle_rates = rotation.angle_rates(omega_frd)
         pose_rate = Pose(
             swap_enu_ned(rotation.reference_from_body(velocity_frd)),
             EulerZYX(angle_rates.x, -angle_rates.y, -angle_rates.z),
         )
         motion_rate = Motion(
-            swap_flu_frd(specific_force + gravity_frd) + noise.linear_body_mps2,
+            swap_flu_frd(acceleration_frd) + noise.linear_body_mps2,
             swap_flu_frd(self._angular_acceleration_frd(euler_ned, omega_frd, command))
             + noise.angular_body_radps2,
             thrust_rate,
@@ -207,18 +212,37 @@ class AttitudeResponse(AbstractDynamics):
         """The thrust."""
         return {"thrust_n": state.phase.motion.thrust_n}
 
-    def validity(self, state: AttitudeResponseState) -> dict[str, Flag]:
+    def limits(self, state: AttitudeResponseState) -> tuple[Limit, ...]:
         """The limits within which the model was identified."""
         euler = state.phase.configuration.euler_world_from_body
         velocity = state.phase.motion.velocity_body_mps
         omega = state.phase.motion.angular_velocity_body_radps
-        return {
-            "roll_rad": jnp.abs(euler.roll_rad) <= self.max_angle_rad,
-            "pitch_rad": jnp.abs(euler.pitch_rad) <= self.max_angle_rad,
-            "yaw_rad": jnp.abs(jnp.pi / 2 - euler.yaw_rad) <= self.max_yaw_rad,
-            "velocity_body_mps": _largest(velocity) <= self.max_speed_mps,
-            "angular_velocity_body_radps": _largest(omega) <= self.max_rate_radps,
-        }
+        north = jnp.pi / 2
+
+        def limit(name: str, key: str, value: Real, largest: Real, middle: Real = 0.0) -> Limit:
+            return Limit(name, f"parameters.{key}", value, middle - largest, middle + largest)
+
+        return (
+            limit("roll_rad", "max_angle_rad", euler.roll_rad, self.max_angle_rad),
+            limit("pitch_rad", "max_angle_rad", euler.pitch_rad, self.max_angle_rad),
+            limit("yaw_rad", "max_yaw_rad", euler.yaw_rad, self.max_yaw_rad, north),
+            limit("velocity_body_mps", "max_speed_mps", _largest(velocity), self.max_speed_mps),
+            limit(
+                "angular_velocity_body_radps",
+                "max_rate_radps",
+                _largest(omega),
+                self.max_rate_radps,
+            ),
+        )
+
+    def _specific_force_frd(self, velocity_frd: Vec3, wind_frd: Vec3, thrust_n: Real) -> Vec3:
+        """Drag and thrust over mass."""
+        airspeed_frd = velocity_frd - wind_frd
+        return Vec3(
+            -self.drag_horizontal_per_s * airspeed_frd.x,
+            -self.drag_horizontal_per_s * airspeed_frd.y,
+            -self.drag_vertical_per_s * airspeed_frd.z - thrust_n / self.mass_kg,
+        )
 
     def _angular_acceleration_frd(
         self, euler_ned: EulerZYX, omega_frd: Vec3, command: AttitudeThrottle
@@ -252,6 +276,11 @@ class AttitudeResponse(AbstractDynamics):
 def _is_zero(value: Real) -> bool:
     """Whether a parameter is zero for sure while compiling, so that its draws can be left out."""
     return isinstance(value, float | int) and value == 0.0
+
+
+def _wind_frd(euler_ned: EulerZYX, surroundings: Surroundings) -> Vec3:
+    rotation = RotationZYX.of(euler_ned)
+    return rotation.body_from_reference(swap_enu_ned(surroundings.wind_world_mps))
 
 
 def _largest(v: Vec3) -> Float[Array, ""]:

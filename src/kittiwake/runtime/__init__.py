@@ -1,1 +1,1 @@
-"""Flights as they happen: paced by a clock, watched and recorded."""
+"""Flights as they happen: compiled, watched, recorded, or stepped by hand."""

@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-import jax
 import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.table import Event
-from kittiwake.core.keys import seed_key
-from kittiwake.runtime.watch import Block, Layout, Watch
-from kittiwake.sim.fleet import Fleet
-from kittiwake.sim.record import columns, rows
+from kittiwake.runtime.program import Program
+from kittiwake.runtime.watch import Block, Verdict, Watch
+from kittiwake.scenario.size import steps_in
 
 BLOCK_STEPS = 500
 BLOCK_BYTES = 64 * 2**20
@@ -54,34 +52,30 @@ class Flight:
     """One flight of a fleet.
 
     Attributes:
-        fleet: what flies.
+        program: what flies, compiled.
         seed: of every random stream.
         duration_s: simulated time, from tick 0 to the last one included.
-        log_every: a row is kept of each so many steps.
+        log_every: a row is kept of each so many steps, of a loss, and of the end.
         fails_when_lost: whether a vehicle that leaves its limits ends the flight.
-        order: vehicles in the order of the scenario.
     """
 
-    fleet: Fleet
+    program: Program
     seed: int
     duration_s: float
     log_every: int
     fails_when_lost: bool
-    order: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        self.last_tick = round(self.duration_s * self.fleet.rate_hz)
+        self.rate_hz = self.program.fleet.rate_hz
+        self.layout = self.program.layout
+        self.last_tick = steps_in(self.duration_s, self.rate_hz)
         self.outcome = Outcome()
         began = time.perf_counter()
-        with jax.enable_x64(not self.fleet.single_precision):
-            init = jax.jit(lambda key: self.fleet.init(key))
-            self._state = init(seed_key(self.seed))
-            names = columns(self.fleet, self._state)
-            self.layout = self._layout(names)
-            steps = self._block_steps(names)
-            block = jax.jit(lambda state: self.fleet.rollout(state, steps, rows))
-            self._block = block.lower(self._state).compile()
-        self._steps = steps
+        self._state = self.program.start(self.seed)
+        self._steps = max(
+            1, min(BLOCK_STEPS, self.last_tick + 1, BLOCK_BYTES // self.layout.row_bytes)
+        )
+        self._block = self.program.block(self._steps)
         self.outcome.compile_s = time.perf_counter() - began
 
     def fly(
@@ -95,19 +89,17 @@ class Flight:
         watch = Watch(self.layout, fails_when_lost=self.fails_when_lost)
         tick = 0
         for block in self._blocks():
-            kept, verdict = watch.look(block)
-            self._hand_on(sink, kept, watch)
-            length = len(next(iter(kept.values())))
-            tick += length
-            progress(min(tick - 1, self.last_tick) / self.fleet.rate_hz)
+            # a lost vehicle stands still, so the state after the block shows what it has left
+            kept, verdict = watch.look(block, lambda: self.program.violations(self._state))
+            tick += len(next(iter(kept.values())))
+            if verdict is None and tick <= self.last_tick and stopped():
+                time_s = (tick - 1) / self.rate_hz
+                verdict = Verdict("failed", f"stopped by the user at {time_s:g} s")
+            ended = verdict is not None or tick > self.last_tick
+            self._hand_on(sink, kept, watch, ended=ended)
+            progress((tick - 1) / self.rate_hz)
             if verdict is not None:
                 self.outcome.status, self.outcome.reason = verdict.status, verdict.reason
-                break
-            if stopped() and tick <= self.last_tick:
-                self.outcome.status = "failed"
-                self.outcome.reason = (
-                    f"stopped by the user at {(tick - 1) / self.fleet.rate_hz:g} s"
-                )
                 break
         self.outcome.steps = max(tick - 1, 0)
         self.outcome.wall_s = time.perf_counter() - began
@@ -116,55 +108,35 @@ class Flight:
     def _blocks(self) -> Iterator[Block]:
         """Rows by vehicle, up to and with the last tick."""
         tick = 0
-        state = self._state
         while tick <= self.last_tick:
-            with jax.enable_x64(not self.fleet.single_precision):
-                state, recorded = self._block(state)
-                arrays = [np.asarray(group, np.float64) for group in recorded]
+            self._state, arrays = self._block(self._state)
             kept = min(self._steps, self.last_tick + 1 - tick)
-            times = np.arange(tick, tick + kept) / self.fleet.rate_hz
+            times = np.arange(tick, tick + kept) / self.rate_hz
             tick += kept
-            yield self._by_vehicle(times, [array[:kept] for array in arrays])
+            yield self.program.by_vehicle(times, [array[:kept] for array in arrays])
 
-    def _by_vehicle(self, times: np.ndarray, groups: list[np.ndarray]) -> Block:
-        lanes: dict[str, np.ndarray] = {}
-        for group, array in zip(self.fleet.groups, groups, strict=True):
-            for lane, name in enumerate(group.names):
-                lanes[name] = np.column_stack([times, array[:, lane]])
-        return {name: lanes[name] for name in self.order}
-
-    def _hand_on(self, sink: Sink, block: Block, watch: Watch) -> None:
-        thinned = {name: self._thinned(values) for name, values in block.items()}
+    def _hand_on(self, sink: Sink, block: Block, watch: Watch, *, ended: bool) -> None:
+        thinned = {name: self._thinned(name, values, watch) for name, values in block.items()}
+        if ended:
+            thinned = {name: _with_last(rows, block[name]) for name, rows in thinned.items()}
         for event in watch.events[len(self.outcome.events) :]:
             sink.event(event.time_s, event.vehicle, event.event)
             self.outcome.events.append(event)
         sink.write(thinned)
 
-    def _thinned(self, values: np.ndarray) -> np.ndarray:
+    def _thinned(self, name: str, values: np.ndarray, watch: Watch) -> np.ndarray:
+        """Each so many rows, and the one in which the vehicle was lost."""
         if self.log_every == 1:
             return values
-        ticks = np.rint(values[:, 0] * self.fleet.rate_hz).astype(np.int64)
-        return values[ticks % self.log_every == 0]
+        ticks = np.rint(values[:, 0] * self.rate_hz).astype(np.int64)
+        return values[(ticks % self.log_every == 0) | (values[:, 0] == watch.lost_s.get(name))]
 
-    def _layout(self, names: tuple[tuple[str, ...], ...]) -> Layout:
-        column_names: dict[str, tuple[str, ...]] = {}
-        quantities: dict[str, tuple[str, ...]] = {}
-        for group, group_names in zip(self.fleet.groups, names, strict=True):
-            judged = self.fleet.quantities(group)
-            for name in group.names:
-                column_names[name] = ("time_s", *group_names)
-                quantities[name] = judged
-        return Layout(
-            {name: column_names[name] for name in self.order},
-            {name: quantities[name] for name in self.order},
-        )
 
-    def _block_steps(self, names: tuple[tuple[str, ...], ...]) -> int:
-        row_bytes = sum(
-            8 * len(group.names) * len(group_names)
-            for group, group_names in zip(self.fleet.groups, names, strict=True)
-        )
-        return max(1, min(BLOCK_STEPS, self.last_tick + 1, BLOCK_BYTES // row_bytes))
+def _with_last(rows: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """The rows kept of a flight's last block, with its very last one, which says how it ended."""
+    if len(rows) and rows[-1, 0] == block[-1, 0]:
+        return rows
+    return np.concatenate([rows, block[-1:]])
 
 
 @dataclass

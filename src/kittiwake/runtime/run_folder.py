@@ -3,6 +3,7 @@
 import copy
 import json
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ def prepare_folder(folder: Path) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / LOG_FILE).open("wb").close()
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         message = f"cannot write to '{folder}': {error.strerror or error}. Name another with --out."
         raise LogError(message) from None

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from os import PathLike, fspath
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -9,11 +10,16 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.summary import summarise
+from kittiwake.analysis.summary import Flown, summarise
 from kittiwake.analysis.table import Table
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.geometry.scalar import Real
+from kittiwake.runtime.commands import Kinds, commands_of, numbers_of
 from kittiwake.runtime.loop import Flight, Memory, Outcome
+from kittiwake.runtime.program import Program
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet
@@ -53,7 +59,16 @@ class Simulation:
         self.scenario = scenario
         self.precision = precision
         self.fleet: Fleet = scenario.fleet(single_precision=precision == "float32")
+        self._program = Program(self.fleet, self.names)
         self._stepper: _Stepper | None = None
+
+    def __repr__(self) -> str:
+        """The scenario in a line."""
+        scenario = self.scenario
+        return (
+            f"<Simulation '{scenario.name}': {len(self.names)} vehicles, {scenario.duration_s:g} s "
+            f"at {scenario.rate_hz:g} Hz, seed {scenario.seed}, {self.precision}>"
+        )
 
     @property
     def dt_s(self) -> float:
@@ -82,7 +97,7 @@ class Simulation:
         """``steps`` steps, and what ``select`` keeps of each group's snapshots, by time; pure."""
         return self.fleet.rollout(state, steps, select)
 
-    def run(self, duration_s: float | None = None, seed: int | None = None) -> Log:
+    def run(self, duration_s: Real | None = None, seed: int | None = None) -> Log:
         """Flies from the start to the end and returns the log, with its summary.
 
         Args:
@@ -94,16 +109,21 @@ class Simulation:
         outcome = flight.fly(memory)
         return self.finished_log(flight, outcome, memory)
 
-    def flight(self, duration_s: float | None = None, seed: int | None = None) -> Flight:
-        """A flight ready to be flown into a sink."""
+    def flight(self, duration_s: Real | None = None, seed: int | None = None) -> Flight:
+        """A flight ready to be flown into a sink.
+
+        Raises:
+            ScenarioError: if it would have no step, or no room for its log.
+        """
+        if duration_s is not None:
+            duration_s = _duration(duration_s)
         self.scenario.check_flight(duration_s)
         return Flight(
-            fleet=self.fleet,
+            program=self._program,
             seed=self.scenario.seed if seed is None else seed,
             duration_s=self.scenario.duration_s if duration_s is None else duration_s,
             log_every=self.scenario.log_every,
             fails_when_lost=self.scenario.fails_when_lost,
-            order=self.names,
         )
 
     def finished_log(self, flight: Flight, outcome: Outcome, memory: Memory) -> Log:
@@ -128,13 +148,13 @@ class Simulation:
             steps=outcome.steps,
             wall_s=outcome.wall_s,
             compile_s=outcome.compile_s,
-            models=self.scenario.models,
+            vehicles={name: _flown(vehicle) for name, vehicle in self.scenario.vehicles.items()},
         )
 
     def reset(self, seed: int | None = None) -> dict[str, Observation]:
         """Back to the start, with another seed if given; what each vehicle sees there."""
         if self._stepper is None:
-            self._stepper = _Stepper(self.fleet)
+            self._stepper = _Stepper(self.fleet, self.scenario.vehicles)
         self._stepper.reset(self.scenario.seed if seed is None else seed)
         return self.observe()
 
@@ -146,7 +166,8 @@ class Simulation:
         """One physics step; vehicles without a command follow the scenario's guidance.
 
         Raises:
-            CommandError: for an unknown vehicle, or a signal that leads nowhere.
+            CommandError: for an unknown vehicle, or a command that it cannot take.
+            LadderError: for a signal from which no controller leads to the vehicle's native one.
         """
         self._started().step(commands or {})
 
@@ -158,7 +179,7 @@ class Simulation:
 
 
 def load(
-    scenario: str,
+    scenario: str | PathLike[str],
     overrides: Mapping[str, Any] | None = None,
     precision: Precision = "float64",
 ) -> Simulation:
@@ -172,15 +193,37 @@ def load(
     Raises:
         ScenarioError: one line for each mistake, with file and line.
     """
+    _refuse_other(scenario, str | PathLike, "scenario", "a library name or a file's path")
+    example = 'a mapping such as {"vehicles.pelican.start.yaw_deg": 90}'
+    _refuse_other(overrides, Mapping | None, "overrides", example)
     items = [f"{path}={_written(value)}" for path, value in (overrides or {}).items()]
-    return Simulation(load_scenario(scenario, items), precision)
+    return Simulation(load_scenario(fspath(scenario), items), precision)
+
+
+def _flown(vehicle: Vehicle) -> Flown:
+    guidance = vehicle.guidance.component
+    return Flown(vehicle.model, guidance.tracked, guidance.planned_legs())
+
+
+def _refuse_other(given: object, kind: Any, name: str, wanted: str) -> None:
+    if not isinstance(given, kind):
+        message = f"{name} {given!r} is not allowed; give {wanted}"
+        raise ScenarioError(message)
+
+
+def _duration(duration_s: Any) -> float:
+    if isinstance(duration_s, str | bool) or not hasattr(duration_s, "__float__"):
+        message = f"duration_s {duration_s!r} is not allowed; give seconds, such as 20"
+        raise ScenarioError(message)
+    return float(duration_s)
 
 
 class _Stepper:
     """Steps one simulation from a Python loop, its state packed into two arrays."""
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
         self.fleet = fleet
+        self._vehicles = vehicles
         self._compiled: dict[Any, Callable[..., Any]] = {}
         with self._mode():
             self._init = jax.jit(lambda key: fleet.init(key))
@@ -189,11 +232,7 @@ class _Stepper:
             self._seen = [RowPacking.of(group) for group in jax.eval_shape(self._look, shape)]
             self._pack = jax.jit(self._packed)
             self._advance = jax.jit(self._advanced, static_argnums=3)
-        self._places = {
-            name: (g, lane)
-            for g, group in enumerate(fleet.groups)
-            for lane, name in enumerate(group.names)
-        }
+        self._places = {name: fleet.place(name) for name in fleet.names}
 
     def reset(self, seed: int) -> None:
         with self._mode():
@@ -201,15 +240,11 @@ class _Stepper:
         self._tick = 0
 
     def step(self, commands: Commands) -> None:
+        numbers = np.asarray(numbers_of(commands, self._vehicles), dtype=self._floats.dtype)
         kinds = tuple((name, type(signal)) for name, signal in commands.items())
         with self._mode():
-            numbers = np.asarray(
-                [leaf for signal in commands.values() for leaf in jax.tree.leaves(signal)],
-                dtype=self._floats.dtype,
-            )
-            form = (kinds, jax.tree.structure(dict(commands)))
             self._floats, self._words, self._sight = self._advance(
-                self._floats, self._words, numbers, form
+                self._floats, self._words, numbers, kinds
             )
         self._tick += 1
 
@@ -234,12 +269,11 @@ class _Stepper:
         seen = zip(self._seen, self._look(state), strict=True)
         return floats, words, [packing.pack(group, floats.dtype) for packing, group in seen]
 
-    def _advanced(self, floats: Any, words: Any, numbers: Any, form: Any) -> tuple[Any, Any, Any]:
-        kinds, structure = form
-        del kinds
-        commands = jax.tree.unflatten(structure, list(numbers))
+    def _advanced(
+        self, floats: Any, words: Any, numbers: Any, kinds: Kinds
+    ) -> tuple[Any, Any, Any]:
         state = self._packing.unpack(floats, words)
-        return self._packed(self.fleet.advance(state, commands))
+        return self._packed(self.fleet.advance(state, commands_of(kinds, numbers)))
 
 
 def _written(value: Any) -> str:

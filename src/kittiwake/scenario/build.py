@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from kittiwake.core.component import AbstractController, AbstractDynamics
 from kittiwake.core.errors import LadderError, ScenarioError, did_you_mean
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ladder import ladder_path
-from kittiwake.core.table import Table
+from kittiwake.core.recording import Recording
 from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.world import World
 from kittiwake.environment import ATMOSPHERES, TURBULENCE, WINDS
@@ -24,9 +25,10 @@ from kittiwake.guidance import GUIDANCE
 from kittiwake.guidance.playback import Playback
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.document import Document
+from kittiwake.scenario.near import near_pairs
 from kittiwake.scenario.parameters import build_component, parameters_model
 from kittiwake.scenario.problem_list import ProblemList
-from kittiwake.scenario.problems import KeyPath, render_problems
+from kittiwake.scenario.problems import MAX_PROBLEMS, KeyPath, render_problems
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import (
     Origin,
@@ -51,8 +53,8 @@ def build(document: Document, folder: Path) -> Scenario:
     Raises:
         ScenarioError: one line for each mistake, with the place in the file.
     """
-    schema = _schema(document)
     problems = ProblemList(document.where)
+    schema = _schema(document, problems)
     time = TimeSettings()
     with problems.noting(("time",), placed=True):
         time = build_component(TimeSettings, schema.time, document.where, ("time",))
@@ -60,12 +62,23 @@ def build(document: Document, folder: Path) -> Scenario:
     return _Builder(document, problems, components).scenario(schema, time)
 
 
-def _schema(document: Document) -> ScenarioSchema:
+def _schema(document: Document, problems: ProblemList) -> ScenarioSchema:
+    """The file's parts; what is wrong with some is noted, and the sound ones are looked at too."""
     try:
         return ScenarioSchema.model_validate(document.data)
     except ValidationError as error:
-        message = render_problems(error, document.where, model=ScenarioSchema)
-        raise ScenarioError(message) from None
+        problems.lines += render_problems(error, document.where, model=ScenarioSchema).splitlines()
+        broken = [details["loc"] for details in error.errors(include_url=False)]
+    given = document.data
+    sound = {key: value for key, value in given.items() if (key,) not in {p[:1] for p in broken}}
+    vehicles = given.get("vehicles")
+    kept = {
+        name: VehicleSchema.model_validate(entry)
+        for name, entry in (vehicles.items() if isinstance(vehicles, dict) else ())
+        if not any(p[:2] in {("vehicles",), ("vehicles", name)} for p in broken)
+    }
+    defaults = ScenarioSchema(name="unnamed", vehicles={"unnamed": VehicleSchema(model="")})
+    return defaults.model_copy(update={**sound, "vehicles": kept})
 
 
 @dataclass
@@ -76,11 +89,14 @@ class _Builder:
 
     def scenario(self, schema: ScenarioSchema, time: TimeSettings) -> Scenario:
         count = sum(entry.count or 1 for entry in schema.vehicles.values())
-        with self.problems.noting(("vehicles",)):
+        try:
             check_fleet_size(count, paired="collision_distance_m" in schema.world)
+        except ScenarioError as error:
+            # building them to look for more mistakes would take what was just refused
+            self.problems.lines.append(self.problems.sentence(("vehicles",), str(error)))
+            self.problems.refuse()
         world, origin, turbulence = self._world(schema)
         vehicles: dict[str, Vehicle] = {}
-        models: dict[str, str] = {}
         for name, entry in schema.vehicles.items():
             for member, vehicle in self._vehicles(name, entry, turbulence).items():
                 if member in vehicles:
@@ -90,12 +106,14 @@ class _Builder:
                         )
                     )
                 vehicles[member] = vehicle
-                models[member] = entry.model
         duration_s = self._duration_s(time, vehicles)
         log_every, rate_hz = 1, float(time.rate_hz)
         with self.problems.noting(("time", "log_rate_hz")):
             log_every = steps_between(rate_hz, time.log_rate_hz)
         self.problems.refuse()
+        assert world is not None
+        if schema.lost_vehicle == "fail":
+            self._refuse_lost_starts(world, vehicles)
         return Scenario(
             document=self.document,
             name=schema.name,
@@ -108,16 +126,38 @@ class _Builder:
             world=world,
             origin=origin,
             vehicles=vehicles,
-            models=models,
             tables=self.components.tables,
         )
+
+    def _refuse_lost_starts(self, world: World, vehicles: Mapping[str, Vehicle]) -> None:
+        """Refuses vehicles that would be lost before they have moved."""
+        starts_m = {name: v.start.position_world_m for name, v in vehicles.items()}
+        found = [
+            f"{name}: it starts where {limit.violation()}"
+            for name, start_m in starts_m.items()
+            for limit in world.area.limits(start_m)
+            if not limit.holds
+        ]
+        if world.interactions:
+            found += [
+                f"{one} and {other} start {apart_m:.6g} m apart, which is not at least "
+                f"{world.collision_distance_m:g} (world.collision_distance_m)"
+                for one, other, apart_m in islice(
+                    near_pairs(starts_m, float(world.collision_distance_m)), MAX_PROBLEMS
+                )
+            ]
+        for said in found[:MAX_PROBLEMS]:
+            advice = "move the start, or write lost_vehicle: continue"
+            self.problems.lines.append(self.problems.sentence(("vehicles",), f"{said}; {advice}"))
+        self.problems.refuse()
 
     def _settings(self, kind: type[Any], data: Mapping[str, Any], path: KeyPath) -> Any:
         with self.problems.noting(path, placed=True):
             return build_component(kind, data, self.document.where, path)
         return None
 
-    def _world(self, schema: ScenarioSchema) -> tuple[World, Origin, Scheduled[Any]]:
+    def _world(self, schema: ScenarioSchema) -> tuple[World | None, Origin, Any]:
+        """World, origin and turbulence, None where something was refused."""
         data = dict(schema.world)
         parts = {
             key: self.components.component(registry, data.pop(key, default), ("world", key))
@@ -129,7 +169,8 @@ class _Builder:
         self._refuse_unknown_world_keys(data)
         settings = self._settings(WorldSettings, data, ("world",)) or WorldSettings()
         distance = settings.collision_distance_m
-        self.problems.refuse()
+        if None in parts.values():
+            return None, settings.origin, turbulence
         world = World(
             gravity_mps2=settings.gravity_mps2,
             ground_z_m=settings.ground_z_m,
@@ -137,7 +178,8 @@ class _Builder:
             atmosphere=parts["atmosphere"],
             wind=parts["wind"],
             area=settings.area,
-            interactions=() if distance is None else (Proximity(distance),),
+            collision_distance_m=distance or 0.0,
+            interactions=() if distance is None else (Proximity(),),
         )
         return world, settings.origin, turbulence
 
@@ -150,9 +192,7 @@ class _Builder:
             sentence = self.problems.sentence(("world", key), f"there is no such key. {known}")
             self.problems.lines.append(sentence)
 
-    def _vehicles(
-        self, name: str, entry: VehicleSchema, turbulence: Scheduled[Any]
-    ) -> dict[str, Vehicle]:
+    def _vehicles(self, name: str, entry: VehicleSchema, turbulence: Any) -> dict[str, Vehicle]:
         """An entry's vehicles by name: itself, or counted from NAME-1 on."""
         path = ("vehicles", name)
         vehicle = self._vehicle(entry, path, turbulence)
@@ -168,9 +208,7 @@ class _Builder:
             for i in range(entry.count)
         }
 
-    def _vehicle(
-        self, entry: VehicleSchema, path: KeyPath, turbulence: Scheduled[Any]
-    ) -> Vehicle | None:
+    def _vehicle(self, entry: VehicleSchema, path: KeyPath, turbulence: Any) -> Vehicle | None:
         with self.problems.noting((*path, "model")):
             model: VehicleModel = VEHICLES.find(entry.model)
             dynamics = self._settings(
@@ -184,7 +222,14 @@ class _Builder:
             estimator = self.components.scheduled(ESTIMATORS, entry.estimator, (*path, "estimator"))
             guidance = self.components.scheduled(GUIDANCE, entry.guidance, (*path, "guidance"))
             ladder = self._ladder(entry, model, path)
-            if None in (dynamics, start, estimator, guidance, *ladder, *sensors.values()):
+            if turbulence is None or None in (
+                dynamics,
+                start,
+                estimator,
+                guidance,
+                *ladder,
+                *sensors.values(),
+            ):
                 return None
             rungs = (*ladder, *(Scheduled(bridge) for bridge in model.bridges(dynamics)))
             self._check_ladder(guidance.component, rungs, dynamics, path)
@@ -230,7 +275,7 @@ class _Builder:
 
     def _duration_s(self, time: TimeSettings, vehicles: Mapping[str, Vehicle]) -> float:
         ends = [vehicle.guidance.component.end_s() for vehicle in vehicles.values()]
-        finite = [end for end in ends if end is not None]
+        finite = [end for end in ends if end]
         if time.duration_s is None and not finite:
             if self.problems.lines:  # the guidance that was refused may have said it
                 return 0.0
@@ -256,7 +301,7 @@ def _shifted(start: Start, spacing: Vec3, times: int) -> Start:
     )
 
 
-def _check_recorded_bounds(table: Table, bounds: Mapping[str, tuple[float, float]]) -> None:
+def _check_recorded_bounds(table: Recording, bounds: Mapping[str, tuple[float, float]]) -> None:
     for column, values in zip(table.columns, table.values.T, strict=True):
         low, high = bounds.get(column, (-float("inf"), float("inf")))
         outside = (values < low) | (values > high)

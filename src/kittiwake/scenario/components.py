@@ -6,8 +6,8 @@ from typing import Any, get_type_hints
 
 from kittiwake.core.component import AbstractComponent
 from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
-from kittiwake.core.table import Table
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.parameters import build_component
@@ -78,7 +78,7 @@ class ComponentBuilder:
         """The parameters with the names of recorded files replaced by their tables."""
         read = dict(parameters)
         for name, hint in get_type_hints(cls).items():
-            if hint is Table and isinstance(parameters.get(name), str):
+            if hint is Recording and isinstance(parameters.get(name), str):
                 key = (*path, name)
                 try:
                     file = self._file(parameters[name], key)

@@ -1,13 +1,18 @@
 """Finding scenarios: by the name of a library scenario, or by a file."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario import library
 from kittiwake.scenario.build import build
-from kittiwake.scenario.document import apply_overrides, read_document
+from kittiwake.scenario.document import Document, apply_overrides, read_document
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.schema import ScenarioSchema
+
+# the name of the scenario in a run's folder
+IN_A_RUN = "scenario.yaml"
 
 
 def find(scenario: str) -> Path:
@@ -17,6 +22,10 @@ def find(scenario: str) -> Path:
         ScenarioError: if there is neither.
     """
     path = Path(scenario)
+    inside = path / IN_A_RUN
+    if scenario not in library.names() and os.path.isfile(inside):  # takes any path
+        message = f"'{scenario}' is a folder. Give the scenario in it: {inside}"
+        raise ScenarioError(message)
     if path.suffix in {".yaml", ".yml"} or path.parent != Path():
         return path
     if scenario in library.names():
@@ -35,4 +44,21 @@ def load_scenario(scenario: str, overrides: Sequence[str] = ()) -> Scenario:
         ScenarioError: if it cannot be read or flown; one line for each mistake.
     """
     path = find(scenario)
-    return build(apply_overrides(read_document(path), overrides), path.parent)
+    document = read_document(path)
+    _refuse_foreign(document, path)
+    return build(apply_overrides(document, overrides), path.parent)
+
+
+def _refuse_foreign(document: Document, path: Path) -> None:
+    """Refuses a file of another kind at once, instead of each of its keys."""
+    known = list(ScenarioSchema.model_fields)
+    strange = [key for key in document.data if key not in known]
+    if "name" in document.data or 2 * len(strange) <= len(document.data):
+        return
+    beside = path.with_name(IN_A_RUN)
+    instead = f" Give {beside}." if beside != path and beside.is_file() else ""
+    message = (
+        f"{document.name}:1: this is no scenario: most of its keys are none of "
+        f"{', '.join(known)}.{instead}"
+    )
+    raise ScenarioError(message)

@@ -43,7 +43,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.errors import KittiwakeError, ScenarioError
-from kittiwake.core.table import Table
+from kittiwake.core.recording import Recording
 from kittiwake.core.units import USER_UNITS
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -233,7 +233,7 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
         return Annotated[bool, Strict()]
     if hint is str or get_origin(hint) is Literal:
         return hint
-    if hint is Table:
+    if hint is Recording:
         return Annotated[Any, AfterValidator(_read_before)]
     if isinstance(hint, type) and issubclass(hint, eqx.Module) and not inspect.isabstract(hint):
         return _component(hint)
@@ -304,9 +304,9 @@ def _entries(items: tuple[Annotation, ...], noun: str) -> Annotation:
     ]
 
 
-def _read_before(value: Plain) -> Table:
+def _read_before(value: Plain) -> Recording:
     """A table, which the builder has read already; anything else was no file's name."""
-    if not isinstance(value, Table):
+    if not isinstance(value, Recording):
         raise PydanticCustomError(NOT_A_TABLE, "must be the name of a file of recorded values")
     return value
 

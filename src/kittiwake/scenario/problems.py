@@ -217,12 +217,24 @@ def _closest(problems: list[_Problem]) -> list[_Problem]:
             [problem for problem in deeper if problem.alternative == alternative]
             for alternative in dict.fromkeys(problem.alternative for problem in deeper)
         ]
-        return min(by_alternative, key=len)
+        return _told_once_each(min(by_alternative, key=len))
+    return [_any_of(problems)]
+
+
+def _told_once_each(problems: list[_Problem]) -> list[_Problem]:
+    """The problems with those of one value, which failed a choice within the choice, joined."""
+    by_path: dict[KeyPath, list[_Problem]] = {}
+    for problem in problems:
+        by_path.setdefault(problem.path, []).append(problem)
+    return [group[0] if len(group) == 1 else _any_of(group) for group in by_path.values()]
+
+
+def _any_of(problems: list[_Problem]) -> _Problem:
     rules = dict.fromkeys(problem.rule for problem in problems)
     first, *others = rules
     joined = " or ".join([first, *(rule.removeprefix("must be ") for rule in others)])
     details = {**problems[0].details, "type": "alternatives", "msg": joined}
-    return [_Problem(details, problems[0].path, [], None, None)]
+    return _Problem(details, problems[0].path, [], None, None)
 
 
 def _segment(key: str | int) -> str:
@@ -258,9 +270,10 @@ def _is_model(node: Annotation) -> bool:
 
 
 def _has_label(node: Annotation, label: str | int) -> bool:
-    """Whether pydantic calls this alternative so: by its class or by its discriminating word."""
+    """Whether pydantic calls this alternative so: by class, discriminating word or kind."""
     if not _is_model(node):
-        return False
+        origin = get_origin(node)
+        return isinstance(origin, type) and str(label).startswith(f"{origin.__name__}[")
     words = [
         word
         for field in node.model_fields.values()

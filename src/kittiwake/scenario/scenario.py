@@ -18,7 +18,6 @@ class Scenario:
 
     Attributes:
         document: the data it was built from, overrides applied.
-        models: each vehicle's model by vehicle name.
         origin: where the world's zero lies on the Earth.
         tables: the recorded files that it reads, by the path of the key that names them.
     """
@@ -34,7 +33,6 @@ class Scenario:
     world: World
     origin: Origin
     vehicles: dict[str, Vehicle]
-    models: dict[str, str]
     tables: dict[KeyPath, Path]
 
     def check_flight(self, duration_s: float | None = None) -> None:

@@ -1,7 +1,7 @@
 """How long a flight may be, and what fits into this machine's memory."""
 
 import os
-from math import isfinite
+from math import ceil, isfinite
 
 from kittiwake.core.errors import ScenarioError
 
@@ -12,6 +12,15 @@ BYTES_PER_PAIR = 40
 BYTES_PER_ROW = 1_000
 MEMORY_SHARE = 0.5
 MAX_STEPS = 2**31 - 1
+# a log counts its channels in sixteen bits, and keeps one for events
+MAX_LOGGED = 2**16 - 2
+# forgives the rounding of a duration in decimals
+STEP_TOLERANCE = 1e-6
+
+
+def steps_in(duration_s: float, rate_hz: float) -> int:
+    """How many steps a flight takes that lasts at least so long."""
+    return ceil(duration_s * rate_hz - STEP_TOLERANCE)
 
 
 def check_duration(duration_s: float, rate_hz: float) -> None:
@@ -20,7 +29,7 @@ def check_duration(duration_s: float, rate_hz: float) -> None:
     Raises:
         ScenarioError: with what is allowed.
     """
-    if not (isfinite(duration_s) and round(duration_s * rate_hz) >= 1):
+    if not (isfinite(duration_s) and duration_s * rate_hz >= 1.0 - STEP_TOLERANCE):
         message = (
             f"{duration_s:g} s is not allowed; must be at least one step, {1 / rate_hz:g} s at "
             f"{rate_hz:g} Hz"
@@ -50,11 +59,17 @@ def check_fleet_size(vehicles: int, *, paired: bool) -> None:
 
 
 def check_log_size(vehicles: int, duration_s: float, rate_hz: float) -> None:
-    """Refuses a log that does not fit.
+    """Refuses a log that does not fit, into memory or into its format.
 
     Raises:
         ScenarioError: with the rate at which it would.
     """
+    if vehicles > MAX_LOGGED:
+        message = (
+            f"{vehicles} vehicles cannot be logged, at most {MAX_LOGGED}; use the functions of the "
+            "Python API (init, advance, rollout) for more"
+        )
+        raise ScenarioError(message)
     needed = (duration_s * rate_hz + 1) * vehicles * BYTES_PER_ROW
     if needed > _available():
         message = (

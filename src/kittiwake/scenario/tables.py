@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.table import Table
+from kittiwake.core.recording import Recording
+from kittiwake.scenario.problems import shortened
 
 MAX_BYTES = 256 * 1024 * 1024
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> Recording:
     """The table in a file; its first column is ``time_s``, in growing order.
 
     A last row with a time and no values says when the values before it end; without one they end
@@ -21,21 +22,17 @@ def read_table(path: Path) -> Table:
         ScenarioError: if the file is missing, too large, or holds anything but numbers.
     """
     header, rows = _numbers(path)
-    if header[:1] != ["time_s"] or len(header) < 2 or len(set(header)) != len(header):
-        message = (
-            f"{path.name}:1: the first line must name the columns, 'time_s' first and each once; "
-            f"it is '{','.join(header)[:80]}'"
-        )
-        raise ScenarioError(message)
     lines, times, values = rows[:, 0], rows[:, 1], rows[:, 2:]
     ends = len(rows) > 1 and bool(np.isnan(values[-1]).all())
     lasting = values[:-1] if ends else values
-    _refuse_bad_rows(path, lines, times, lasting)
+    _refuse_what_is_not_finite(path, header[:1], lines, times[:, None])
+    _refuse_what_is_not_finite(path, header[1:], lines, lasting)
+    _refuse_disorder(path, lines, times)
     if ends:
         end_s = float(times[-1])
     else:
         end_s = float(times[-1] + (times[-1] - times[-2] if len(times) > 1 else 0.0))
-    return Table(tuple(header[1:]), path.name, end_s, times[: len(lasting)], lasting)
+    return Recording(tuple(header[1:]), path.name, end_s, times[: len(lasting)], lasting)
 
 
 def _numbers(path: Path) -> tuple[list[str], np.ndarray]:
@@ -46,7 +43,8 @@ def _numbers(path: Path) -> tuple[list[str], np.ndarray]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             lines = csv.reader(file)
             header = [name.strip() for name in next(lines, [])]
-            rows = [_row(path, lines.line_num, cells, len(header)) for cells in lines if cells]
+            _refuse_bad_header(path, header)
+            rows = [_row(path, lines.line_num, cells, header) for cells in lines if cells]
     except OSError as error:
         message = f"cannot read '{path}': {error.strerror or error}"
         raise ScenarioError(message) from None
@@ -59,25 +57,49 @@ def _numbers(path: Path) -> tuple[list[str], np.ndarray]:
     return header, np.asarray(rows, dtype=np.float64)
 
 
-def _row(path: Path, number: int, cells: list[str], width: int) -> list[float]:
+def _refuse_bad_header(path: Path, header: list[str]) -> None:
+    again = next((name for i, name in enumerate(header) if name in header[:i]), None)
+    if header[:1] != ["time_s"]:
+        first = f"it is {shortened(header[0])}" if header else "the line is empty"
+        problem = f"the first column must be named 'time_s'; {first}"
+    elif len(header) < 2:
+        problem = "there must be a column beside 'time_s'"
+    elif again is not None:
+        problem = f"two columns are named {shortened(again)}"
+    else:
+        return
+    message = f"{path.name}:1: {problem}"
+    raise ScenarioError(message)
+
+
+def _row(path: Path, line: int, cells: list[str], header: list[str]) -> list[float]:
     """The numbers of a line, with the line's own number first."""
-    if len(cells) != width:
-        message = f"{path.name}:{number}: {len(cells)} values below {width} names"
+    if len(cells) != len(header):
+        message = f"{path.name}:{line}: {len(cells)} values below {len(header)} names"
         raise ScenarioError(message)
-    try:
-        return [float(number), *(float(cell) if cell.strip() else np.nan for cell in cells)]
-    except ValueError as error:
-        message = f"{path.name}:{number}: {error}"
-        raise ScenarioError(message) from None
+    read = [float(line)]
+    for column, cell in zip(header, cells, strict=True):
+        try:
+            read.append(float(cell) if cell.strip() else np.nan)
+        except ValueError:
+            message = f"{path.name}:{line}: {column}: {shortened(cell)} is not a number"
+            raise ScenarioError(message) from None
+    return read
 
 
-def _refuse_bad_rows(path: Path, lines: np.ndarray, times: np.ndarray, values: np.ndarray) -> None:
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+def _refuse_what_is_not_finite(
+    path: Path, columns: list[str], lines: np.ndarray, values: np.ndarray
+) -> None:
+    bad = np.argwhere(~np.isfinite(values))
     if bad.size:
-        message = f"{path.name}:{lines[bad[0]]:.0f}: every value must be a finite number"
+        row, column = bad[0]
+        message = f"{path.name}:{lines[row]:.0f}: {columns[column]} must be a finite number"
         raise ScenarioError(message)
+
+
+def _refuse_disorder(path: Path, lines: np.ndarray, times: np.ndarray) -> None:
     backwards = np.flatnonzero(~(np.diff(times) > 0.0))
-    if backwards.size or not np.isfinite(times).all():
-        line = lines[backwards[0] + 1] if backwards.size else lines[0]
+    if backwards.size:
+        line = lines[backwards[0] + 1]
         message = f"{path.name}:{line:.0f}: time_s must grow from row to row"
         raise ScenarioError(message)

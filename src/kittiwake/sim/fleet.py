@@ -14,6 +14,7 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.core.component import AbstractComponent, AbstractDynamics
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.limit import Limit
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
@@ -100,7 +101,7 @@ class Fleet(eqx.Module):
         groups = tuple(self._begin(group, key) for group in self.groups)
         state = FleetState(jnp.asarray(0, jnp.int32), groups)
         # a component that does not run at every step holds an output, whose form is known only
-        # from a first step; its value is replaced at tick 0, when everything is due
+        # from a first step; its value is replaced before it is used, because it counts as stale
         held = jax.eval_shape(lambda s: self.step(s)[0], state)
         return _with_outputs(state, held)
 
@@ -112,9 +113,9 @@ class Fleet(eqx.Module):
         self, state: FleetState, commands: Mapping[str, Any] | None = None
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """The state one step later, and what each group was, saw and did at this one."""
-        self._check_precision()
+        self._check_precision(state)
         clock = Clock(state.tick, self.dt_s)
-        truths = [g.map(_truth, s.dynamics) for g, s in zip(self.groups, state.groups, strict=True)]
+        truths = self._truths(state)
         surroundings = self._surroundings(truths)
         orders = self._orders(commands or {})
         outcomes = [
@@ -140,19 +141,29 @@ class Fleet(eqx.Module):
 
         return jax.lax.scan(once, state, None, length=steps)
 
-    def quantities(self, group: Group) -> tuple[str, ...]:
-        """What a group's status counts: the names of the judged quantities in order."""
-        names: list[str] = []
-
-        def note(vehicle: Vehicle, around: Surroundings) -> None:
-            state = lane.begin(vehicle, around, jax.random.key(0))
-            truth = vehicle.dynamics.kinematics(state.dynamics)
-            names.extend(lane.quantities(vehicle, self.world, state, truth, around))
-
-        jax.eval_shape(
-            lambda: group.map(note, self._surroundings([group.map(_start, group.name_hashes)])[0])
+    def limits(self, state: FleetState) -> tuple[tuple[Limit, ...], ...]:
+        """What each group's vehicles are judged by; ``status`` counts these, from 1."""
+        self._check_precision(state)
+        truths = self._truths(state)
+        surroundings = self._surroundings(truths)
+        return tuple(
+            strong(group.map(partial(_limits, self.world), vehicle_state, truth, around))
+            for group, vehicle_state, truth, around in zip(
+                self.groups, state.groups, truths, surroundings, strict=True
+            )
         )
-        return tuple(names)
+
+    def place(self, name: str) -> tuple[int, int]:
+        """The group of a vehicle, and its lane there.
+
+        Raises:
+            CommandError: if there is no such vehicle; the message names the nearest one.
+        """
+        for number, group in enumerate(self.groups):
+            if name in group.names:
+                return number, group.names.index(name)
+        message = f"there is no vehicle '{name}'. {did_you_mean(name, list(self.names))}"
+        raise CommandError(message)
 
     def _live(
         self,
@@ -170,6 +181,9 @@ class Fleet(eqx.Module):
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
         return group.map(lane.begin, around, keys)
 
+    def _truths(self, state: FleetState) -> list[Kinematics]:
+        return [g.map(_truth, s.dynamics) for g, s in zip(self.groups, state.groups, strict=True)]
+
     def _surroundings(self, truths: Sequence[Kinematics]) -> list[Surroundings]:
         """Each group's surroundings: the world's, then what vehicles do to each other."""
         around = [jax.vmap(self.world.surroundings)(truth) for truth in truths]
@@ -182,13 +196,19 @@ class Fleet(eqx.Module):
         return _split(shared, [len(group.names) for group in self.groups])
 
     def _orders(self, commands: Mapping[str, Any]) -> list[tuple[lane.Order, ...]]:
-        unknown = [name for name in commands if name not in self.names]
-        if unknown:
-            message = f"no vehicle '{unknown[0]}'. {did_you_mean(unknown[0], list(self.names))}"
-            raise CommandError(message)
+        for name in commands:
+            self.place(name)
         return [_group_orders(group, commands) for group in self.groups]
 
-    def _check_precision(self) -> None:
+    def _check_precision(self, state: FleetState | None = None) -> None:
+        wanted = jnp.dtype(jnp.float32 if self.single_precision else jnp.float64)
+        for leaf in jax.tree.leaves(state):
+            if jnp.issubdtype(leaf.dtype, jnp.floating) and leaf.dtype != wanted:
+                message = (
+                    f"this state holds {leaf.dtype} numbers, the simulation computes in {wanted}; "
+                    "take the state from its own init"
+                )
+                raise PrecisionError(message)
         if jax.config.read("jax_enable_x64") == self.single_precision:
             asked, now = ("32", "64") if self.single_precision else ("64", "32")
             message = (
@@ -197,6 +217,12 @@ class Fleet(eqx.Module):
                 f'with precision="float{now}".'
             )
             raise PrecisionError(message)
+
+
+def _limits(
+    world: World, vehicle: Vehicle, state: VehicleState, truth: Kinematics, around: Surroundings
+) -> tuple[Limit, ...]:
+    return lane.limits(vehicle, world, state, truth, around)
 
 
 def _truth(vehicle: Vehicle, dynamics: Any) -> Kinematics:
@@ -265,7 +291,8 @@ def _group_orders(group: Group, commands: Mapping[str, Any]) -> tuple[lane.Order
 
 def _with_outputs(state: FleetState, shapes: FleetState) -> FleetState:
     def fill(held: Held, shape: Held) -> Held:
-        return Held(held.state, jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shape.output))
+        output = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shape.output)
+        return Held(held.state, output, held.stale)
 
     return jax.tree.map(
         lambda held, shape: fill(held, shape) if isinstance(held, Held) else held,

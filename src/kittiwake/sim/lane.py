@@ -6,16 +6,22 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInputs
+from kittiwake.core.component import (
+    AbstractComponent,
+    EstimatorInputs,
+    GuidanceInputs,
+    SensorInputs,
+)
 from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.ladder import ladder_path
+from kittiwake.core.limit import Limit, finite
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
-from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sim.schedule import Clock, Held, like, run, strong
+from kittiwake.sim.schedule import Clock, Held, like, run, stale, strong
 from kittiwake.sim.state import Snapshot, VehicleState
 
 NON_FINITE = "non-finite "
@@ -39,7 +45,7 @@ def begin(vehicle: Vehicle, surroundings: Surroundings, key: PRNGKeyArray) -> Ve
     }
     streams = {name: named(key, name) for name in [*parts, "dynamics"]}
     held = {
-        name: Held(strong(part.component.init(named(streams[name], "init"))), None)
+        name: Held(_first(part.component, streams[name]), None, stale(part))
         for name, part in parts.items()
     }
     return VehicleState(
@@ -85,6 +91,7 @@ def live(
     for order in orders:
         ordered = _descend(vehicle, state, order.signal, estimate, clock)
         ladder, command = select(order.addressed, ordered, (ladder, command))
+    command = strong(vehicle.dynamics.taken(command))
     moved = vehicle.dynamics.step(
         state.dynamics,
         command,
@@ -97,7 +104,7 @@ def live(
         turbulence=turbulence,
         sensors=sensors,
         estimator=estimator,
-        guidance=guidance,
+        guidance=select(status == 0, guidance, state.guidance),
         ladder=ladder,
         status=status,
         streams=state.streams,
@@ -110,32 +117,32 @@ def live(
         setpoint=setpoint,
         command=command,
         actuators=vehicle.dynamics.actuators(state.dynamics),
-        legs=vehicle.guidance.component.legs(guidance.state),
+        legs=vehicle.guidance.component.legs(later.guidance.state),
         status=status,
     )
     return later, snapshot
 
 
-def quantities(
+def limits(
     vehicle: Vehicle,
     world: World,
     state: VehicleState,
     truth: Kinematics,
     surroundings: Surroundings,
-) -> dict[str, Flag]:
-    """By name, in the order in which they are judged: whether each quantity is as it may be."""
-    finite = {
-        f"{NON_FINITE}position_world_m": _finite(truth.position_world_m),
-        f"{NON_FINITE}velocity_body_mps": _finite(truth.velocity_body_mps),
-        f"{NON_FINITE}attitude": jnp.isfinite(jnp.sum(truth.q_world_from_body.array)),
-        f"{NON_FINITE}angular_velocity_body_radps": _finite(truth.angular_velocity_body_radps),
+) -> tuple[Limit, ...]:
+    """What a vehicle is judged by, in order."""
+    q = truth.q_world_from_body
+    sums = {
+        "position_world_m": _sum(truth.position_world_m),
+        "velocity_body_mps": _sum(truth.velocity_body_mps),
+        "attitude": q.w + q.x + q.y + q.z,
+        "angular_velocity_body_radps": _sum(truth.angular_velocity_body_radps),
     }
-    return {
-        **finite,
-        **vehicle.dynamics.validity(state.dynamics),
-        **world.area.validity(truth),
-        "distance to another vehicle": jnp.logical_not(surroundings.collided),
-    }
+    return (
+        *(finite(f"{NON_FINITE}{name}", value) for name, value in sums.items()),
+        *vehicle.dynamics.limits(state.dynamics),
+        *world.limits(truth, surroundings),
+    )
 
 
 def judge(
@@ -146,7 +153,7 @@ def judge(
     surroundings: Surroundings,
 ) -> Count:
     """0 for a valid vehicle, else the place of the first violated quantity; a verdict stays."""
-    flags = list(quantities(vehicle, world, state, truth, surroundings).values())
+    flags = [limit.holds for limit in limits(vehicle, world, state, truth, surroundings)]
     verdict = jnp.asarray(0, jnp.int32)
     for place in range(len(flags), 0, -1):
         verdict = jnp.where(flags[place - 1], verdict, place)
@@ -182,10 +189,14 @@ def _sense(
 def _descend(
     vehicle: Vehicle, state: VehicleState, signal: Any, estimate: Kinematics, clock: Clock
 ) -> tuple[tuple[Held, ...], Any]:
-    """Down the ladder from the signal's rung to the native one."""
-    held = list(state.ladder)
+    """Down the ladder from the signal's rung to the native one; rungs above it begin anew."""
     rungs = [rung.component for rung in vehicle.ladder]
-    for i in ladder_path(rungs, type(signal), vehicle.dynamics.native):
+    path = ladder_path(rungs, type(signal), vehicle.dynamics.native)
+    held = [
+        part if i in path else _anew(rung, part, state.streams[f"controller.{i}"])
+        for i, (rung, part) in enumerate(zip(rungs, state.ladder, strict=True))
+    ]
+    for i in path:
         held[i], signal = run(
             vehicle.ladder[i],
             state.ladder[i],
@@ -196,5 +207,15 @@ def _descend(
     return tuple(held), strong(signal)
 
 
-def _finite(v: Vec3) -> Flag:
-    return jnp.isfinite(v.x + v.y + v.z)
+def _anew(component: AbstractComponent, held: Held, stream: PRNGKeyArray) -> Held:
+    overdue = None if held.stale is None else jnp.ones_like(held.stale)
+    return Held(_first(component, stream), held.output, overdue)
+
+
+def _first(component: AbstractComponent, stream: PRNGKeyArray) -> Any:
+    return strong(component.init(named(stream, "init")))
+
+
+def _sum(v: Vec3) -> Real:
+    """A number that is finite where all components are, or nearly so at the end of the range."""
+    return v.x + v.y + v.z

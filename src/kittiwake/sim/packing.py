@@ -34,6 +34,8 @@ class Packing:
         floats: list[Any] = []
         words: list[Any] = []
         for leaf, shape in zip(jax.tree.leaves(tree), self.shapes, strict=True):
+            if prod(shape.shape) == 0:
+                continue  # the compiler aborts on an empty part of a concatenation
             if _is_float(shape):
                 floats.append(jnp.ravel(leaf))
             else:
@@ -45,7 +47,9 @@ class Packing:
         leaves: list[Any] = []
         float_at = word_at = 0
         for shape in self.shapes:
-            if _is_float(shape):
+            if prod(shape.shape) == 0:
+                leaves.append(jnp.zeros(shape.shape, shape.dtype))
+            elif _is_float(shape):
                 size = prod(shape.shape)
                 leaves.append(floats[float_at : float_at + size].reshape(shape.shape))
                 float_at += size

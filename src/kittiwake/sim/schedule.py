@@ -30,10 +30,15 @@ class Clock(eqx.Module):
 
 
 class Held(eqx.Module):
-    """A component's state, with its last output where it does not run at every step."""
+    """A component's state.
+
+    For one that does not run at every step, also its last output, and whether that is out of date:
+    at the start, and where the component was passed over.
+    """
 
     state: Any
     output: Any
+    stale: Any
 
 
 def run(
@@ -49,13 +54,18 @@ def run(
 
     if every == 1:
         state, output = fire()
-        return Held(state, None), output
+        return Held(state, None, None), output
     if held.output is None:
         state, output = fire()
     else:
-        due = jnp.asarray(clock.tick) % every == 0
+        due = (jnp.asarray(clock.tick) % every == 0) | held.stale
         state, output = jax.lax.cond(due, fire, lambda: (held.state, held.output))
-    return Held(state, output), output
+    return Held(state, output, jnp.asarray(False)), output
+
+
+def stale(scheduled: Scheduled[Any]) -> Any:
+    """What ``Held.stale`` is before the first step."""
+    return None if scheduled.every == 1 else jnp.asarray(True)
 
 
 def steps_between(physics_hz: float, wanted: Real | None) -> int:

@@ -6,7 +6,7 @@ import pytest
 from mcap.reader import make_reader
 from pyarrow import parquet
 
-from kittiwake.analysis.export import export_csv, export_mcap, export_parquet
+from kittiwake.analysis.export import export_csv, export_mcap, export_parquet, write_csv
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 from kittiwake.core.errors import LogError
@@ -120,3 +120,33 @@ def test_events_are_plain_json_for_other_tools(log, tmp_path):
         "vehicle": "pelican",
         "event": "left the flight area",
     }
+
+
+def exports(log, path):
+    """Each way to write one file there."""
+    return [
+        lambda: write_csv(log, "pelican", path),
+        lambda: export_parquet(log, path),
+        lambda: export_mcap(log, path.parent, path),
+    ]
+
+
+def test_a_file_in_a_missing_folder_is_refused_with_the_folder(log, tmp_path):
+    for export in exports(log, tmp_path / "no" / "such" / "file"):
+        with pytest.raises(LogError, match=r"there is no folder '.*no/such'\. Make it first"):
+            export()
+
+
+def test_a_folder_in_a_files_place_is_refused_with_a_name_in_it(log, tmp_path):
+    for export in exports(log, tmp_path):
+        with pytest.raises(LogError, match=r"is a folder\. Name a file in it, such as '.*/log'"):
+            export()
+
+
+def test_a_place_that_cannot_be_written_is_refused_with_the_reason(log, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(LogError, match="cannot be written: Not a directory"):
+        export_csv(log, tmp_path / "file" / "tables")
+    for export in exports(log, tmp_path / ("x" * 300)):
+        with pytest.raises(LogError, match=r"cannot be written: File name too long\. Name another"):
+            export()

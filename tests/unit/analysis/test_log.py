@@ -9,7 +9,7 @@ import pytest
 import kittiwake.analysis
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.log_format import field_names
-from kittiwake.analysis.table import STATE_COLUMNS, Table
+from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 from kittiwake.core.errors import LogError
 
 COLUMNS = (*STATE_COLUMNS, "cmd_throttle", "status")
@@ -119,6 +119,32 @@ def test_a_broken_companion_file_is_named(tmp_path, name, content):
     (tmp_path / name).write_text(content)
     with pytest.raises(LogError, match=name.replace(".", r"\.")):
         Log.read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["scenario.yaml", "summary.json"])
+def test_a_broken_companion_files_line_is_named_but_its_content_is_not(tmp_path, name):
+    from kittiwake.runtime.recorder import Recorder
+
+    with Recorder(tmp_path / "log.mcap", {"a": COLUMNS}, {}):
+        pass
+    (tmp_path / name).write_text('{"seed": 3,\n"password": ]tern')
+    with pytest.raises(LogError) as refused:
+        Log.read(tmp_path)
+    assert "see its line 2. Remove it" in str(refused.value)
+    assert "password" not in str(refused.value)
+    assert "tern" not in str(refused.value)
+
+
+def test_a_log_introduces_itself_in_a_line():
+    tables = {f"gull-{n}": table(rows=1200) for n in range(3)}
+    log = Log(tables, (Event(0.5, "gull-1", "reached 1"),), summary={"status": "completed"})
+    end_s = log.column("gull-0", "time_s")[-1]
+    assert repr(log) == (
+        f"<Log of 3 vehicles (gull-0 to gull-2), 1,200 rows, {len(COLUMNS)} columns, "
+        f"up to {end_s:g} s, 1 event, completed>"
+    )
+    assert repr(Log({"a": table(rows=2)}, complete=False)).startswith("<Log of a, 2 rows, ")
+    assert repr(Log({})) == "<Log of 0 vehicles, 0 rows, 0 columns, up to 0 s, 0 events>"
 
 
 def test_companion_files_are_read(tmp_path):

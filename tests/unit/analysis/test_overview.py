@@ -105,6 +105,31 @@ def fleet_log(count):
     return Log(tables, (lost,), {}, summary(tables, min_separation_m=4.5))
 
 
+def left(time_s, name, value, low, high):
+    """The event of a vehicle that left its flight area."""
+    words = f"lost: y_m = {value} is not from {low} to {high} (world.area.y_m)"
+    return Event(time_s, name, words)
+
+
+def late_log():
+    """One vehicle, lost at the very end, right after a waypoint."""
+    reached = (Event(t, "pelican", f"reached waypoint {n}") for n, t in [(8, 20.0), (109, 29.7)])
+    lost = left(30.0, "pelican", -0.0237243, 0, 20)
+    return Log({"pelican": tour()}, (*reached, lost), WAYPOINT_TOUR, summary(["pelican"]))
+
+
+def scattered_log():
+    """Ten vehicles, three of them lost at different places, two of these at once."""
+    tables = {f"gull-{n}": hovering(n) for n in range(10)}
+    events = (
+        Event(5.7, "gull-3", "reached waypoint 112233"),
+        left(0.0, "gull-1", -80.0, -50, 50),
+        left(0.0, "gull-2", -60.0, -50, 50),
+        left(5.9, "gull-9", 100.0, -50, 50),
+    )
+    return Log(tables, events, {}, summary(tables, min_separation_m=4.5))
+
+
 def bare_log(rows, columns=STATE_COLUMNS):
     return Log({"otter": Table(columns, np.zeros((rows, len(columns))))})
 
@@ -113,6 +138,8 @@ LOGS = {
     "tour": tour_log,
     "fleet": lambda: fleet_log(10),
     "crowd": lambda: fleet_log(300),
+    "late": late_log,
+    "scattered": scattered_log,
     "diverging": lambda: Log({"pelican": diverging()}),
     "nan": lambda: Log({"pelican": changed(tour(), "x_m", slice(None), np.nan)}),
     "gaps": lambda: Log({"pelican": changed(tour(), "y_m", slice(50, 70), np.nan)}),
@@ -130,9 +157,12 @@ LOGS = {
 }
 
 
+DRAWN = ("tour", "fleet", "crowd", "diverging", "late", "scattered")
+
+
 @pytest.fixture(scope="module")
 def figures():
-    return {name: draw_overview(LOGS[name]()) for name in ("tour", "fleet", "crowd", "diverging")}
+    return {name: draw_overview(LOGS[name]()) for name in DRAWN}
 
 
 def trace_of(log):
@@ -405,6 +435,24 @@ def test_event_labels_never_cover_each_other_and_the_rest_is_counted():
     assert f"{len(labels)} of 401 events named" in words(figure)[1]
 
 
+def test_a_label_at_the_right_edge_is_put_in_fewer_words(figures):
+    labels = [text.get_text() for text in figures["late"].axes[3].texts if text.get_text()]
+    assert sorted(labels) == [
+        "lost: y_m = -0.0237243",
+        "reached waypoint 109",
+        "reached waypoint 8",
+    ]
+    labels = [text.get_text() for text in figures["scattered"].axes[3].texts if text.get_text()]
+    assert sorted(labels) == ["2 vehicles lost", "gull-3: waypoint 112233", "gull-9 lost"]
+
+
+def test_vehicles_that_left_the_same_limits_share_a_line_of_the_key(figures):
+    crosses = [label for label in listed(figures["scattered"].axes[2]) if "lost" in label]
+    assert crosses == ["3 lost: y_m is not\nfrom -50 to 50"]
+    crosses = [label for label in listed(figures["late"].axes[2]) if "lost" in label]
+    assert crosses == ["lost: y_m is not\nfrom 0 to 20"]
+
+
 def test_masts_of_event_labels_cross_no_label():
     flags = [(0.0, 1.0), (0.5, 1.0), (0.9, 0.3), (3.0, 0.5)]
     rows = flag_rows(flags)
@@ -427,7 +475,7 @@ def outer_words(axes):
     return inside + [name for name in names if name.get_text() and axes.axison] + legend
 
 
-@pytest.mark.parametrize("name", ["tour", "fleet", "crowd", "diverging"])
+@pytest.mark.parametrize("name", DRAWN)
 def test_no_words_cover_other_words_or_leave_the_page(figures, name):
     figure = figures[name]
     artists = [text for text in figure.texts if text.get_text()]

@@ -6,9 +6,11 @@ import pytest
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.separation import TREE_FROM_VEHICLES, min_separation
-from kittiwake.analysis.summary import SETPOINT_WORLD_M, max_tilt_rad, summarise
+from kittiwake.analysis.summary import SETPOINT_WORLD_M, Flown, max_tilt_rad, summarise
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 
+HOLDING = Flown("pelican", tracked=True, planned_legs=None)
+TOURING = Flown("pelican", tracked=False, planned_legs=5)
 COLUMNS = (*STATE_COLUMNS, *SETPOINT_WORLD_M, "status")
 RADIUS_M, TURN_S, ROWS = 3.0, 20.0, 2001
 
@@ -29,7 +31,7 @@ def circle(*, phase_rad=0.0, tilt_rad=0.1, columns=COLUMNS):
     return Table(columns, np.stack([values[column] for column in columns], axis=1), ("speed_mps",))
 
 
-def summary(tables, *, events=(), wall_s=2.0, duration_s=TURN_S):
+def summary(tables, *, events=(), wall_s=2.0, duration_s=TURN_S, flown=HOLDING):
     return summarise(
         Log(tables, events),
         scenario="circle",
@@ -40,7 +42,7 @@ def summary(tables, *, events=(), wall_s=2.0, duration_s=TURN_S):
         steps=2000,
         wall_s=wall_s,
         compile_s=0.5,
-        models=dict.fromkeys(tables, "pelican"),
+        vehicles=dict.fromkeys(tables, flown),
     )
 
 
@@ -189,3 +191,14 @@ def test_vehicles_never_there_at_once_have_no_separation(vehicles):
     for one in range(vehicles):
         positions[one, one] = 0.0
     assert np.isnan(min_separation(positions))
+
+
+def test_the_distance_to_a_place_on_the_way_is_no_error():
+    table = circle(columns=(*COLUMNS, "guidance.legs"))
+    assert summary({"a": table}, flown=TOURING)["vehicles"]["a"]["tracking_rms_m"] is None
+
+
+def test_the_waypoints_that_were_reached_are_counted():
+    table = circle(columns=(*COLUMNS, "guidance.legs"))
+    found = summary({"a": changed(table, "guidance.legs", slice(900, None), 3.0)}, flown=TOURING)
+    assert found["metrics"] == {"waypoints": {"a": {"reached": 3, "planned": 5}}}

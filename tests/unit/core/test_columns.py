@@ -40,7 +40,7 @@ def numbered(kind):
         ("velocity_world_mps", "velocity_y_world_mps"),
         ("angular_velocity_body_radps", "angular_velocity_y_body_radps"),
         ("offset_m", "offset_y_m"),
-        ("direction", "y_direction"),
+        ("direction", "direction_y"),
     ],
 )
 def test_axis_stands_before_frame_and_unit(field, column):

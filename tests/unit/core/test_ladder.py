@@ -4,12 +4,13 @@ from typing import ClassVar
 
 import pytest
 
+from kittiwake.control import CONTROLLERS
 from kittiwake.control.qrsim_velocity import QRSimVelocity
 from kittiwake.control.qrsim_waypoint import QRSimWaypoint
 from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.component import AbstractController
 from kittiwake.core.errors import LadderError
-from kittiwake.core.ladder import ladder_path
+from kittiwake.core.ladder import controller_name, ladder_path
 from kittiwake.core.signals import (
     AttitudeThrottle,
     PositionYaw,
@@ -75,14 +76,22 @@ def test_missing_rung_is_named_with_the_controllers_at_hand():
         ladder_path([PositionToVelocity(), INVERSION], PositionYaw, AttitudeThrottle)
     assert str(refusal.value) == (
         "nothing leads from VelocityYaw to AttitudeThrottle, the vehicle's native command. The "
-        "controllers at hand: PositionToVelocity (PositionYaw to VelocityYaw), StickInversion "
-        "(ThrustAttitude to AttitudeThrottle)."
+        "controllers at hand: PositionToVelocity (PositionYaw to VelocityYaw), stick-inversion "
+        "(ThrustAttitude to AttitudeThrottle). Add one that takes VelocityYaw, or change the "
+        "guidance (or your command) to ThrustAttitude or AttitudeThrottle."
     )
     assert refusal.value.rung == "VelocityYaw"
 
 
+@pytest.mark.parametrize("name", CONTROLLERS.names())
+def test_controllers_are_called_what_scenarios_call_them(name):
+    assert controller_name(CONTROLLERS.find(name)) == name
+
+
 def test_ladder_without_controllers_says_so():
-    with pytest.raises(LadderError, match=r"The controllers at hand: none\.$"):
+    with pytest.raises(
+        LadderError, match=r"The controllers at hand: none\. .* to AttitudeThrottle\.$"
+    ):
         ladder_path([], ThrustTorque, AttitudeThrottle)
 
 

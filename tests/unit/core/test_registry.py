@@ -54,7 +54,7 @@ def test_name_that_resembles_nothing_gets_the_list_without_a_guess(shapes):
 
 
 def test_empty_registry_says_that_nothing_is_allowed():
-    with pytest.raises(RegistryError, match=r"there is no shape 'a'\. Allowed: nothing\.$"):
+    with pytest.raises(RegistryError, match=r"there is no shape 'a'\. There are none\.$"):
         Registry("shapes", "shape", {}).find("a")
 
 

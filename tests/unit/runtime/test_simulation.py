@@ -2,14 +2,17 @@
 
 import json
 
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
 
 import kittiwake as kw
 from kittiwake.core.errors import CommandError, LadderError, ScenarioError
+from kittiwake.runtime.commands import numbers_of
 
 UPRIGHT = kw.Quaternion(1.0, 0.0, 0.0, 0.0)
+THERE = kw.PositionYaw(kw.Vec3(0.0, 1.0, 12.0), 0.5)
 STEPS = 25
 
 
@@ -31,6 +34,11 @@ def flown_by_hand(simulation, commands=None, steps=STEPS, seed=None):
     for _ in range(steps):
         simulation.step(commands)
     return {name: state_of(seen) for name, seen in simulation.observe().items()}
+
+
+def written(signal, field, value):
+    """A command as people write it, which the type checks of the tests would not let pass."""
+    return {"pelican-1": eqx.tree_at(lambda s: getattr(s, field), signal, value)}
 
 
 # loading
@@ -168,10 +176,72 @@ def test_a_refused_command_leaves_the_flight_as_it_was(pair):
     assert pair.observe() == before
 
 
-def test_something_that_is_no_signal_is_refused_with_the_rungs_at_hand(pair):
+@pytest.mark.parametrize(
+    ("commands", "message"),
+    [
+        ({"pelican-1": [0.0, 0.0, 1.0]}, "is a list; give a signal, one of kw.PositionYaw"),
+        ({"pelican-3": THERE}, "no vehicle 'pelican-3'.*'pelican-"),
+        (written(THERE, "position_world_m", [0.0, 1.0]), "must be three finite numbers"),
+        (written(THERE, "yaw_rad", float("nan")), "yaw_rad of the PositionYaw .* nan"),
+        (written(THERE, "yaw_rad", "east"), "one finite number; it is 'east'"),
+        (
+            written(kw.ThrustAttitude(16.0, UPRIGHT), "q_world_from_body", [1.0, 1.0, 0.0, 0.0]),
+            "the norm 1.41421",
+        ),
+    ],
+)
+def test_a_command_that_is_none_is_refused_in_one_sentence(pair, commands, message):
     pair.reset()
-    with pytest.raises(LadderError, match="from list to .*PositionYaw to AttitudeThrottle"):
-        pair.step({"pelican-1": [0.0, 0.0, 1.0]})
+    with pytest.raises(CommandError, match=message):
+        pair.step(commands)
+
+
+def test_each_vehicle_gets_its_own_command_in_whatever_order_they_come(pair):
+    climb, sink = (kw.AttitudeThrottle(0.0, 0.0, x, 0.0, 12.0) for x in (0.8, 0.4))
+    hold = kw.ThrustAttitude(16.48, UPRIGHT)
+    for one, other in ((climb, sink), (climb, hold), (THERE, climb)):
+        commands = {"pelican-1": one, "pelican-2": other}
+        forwards = flown_by_hand(pair, commands)
+        assert flown_by_hand(pair, dict(reversed(commands.items()))) == forwards
+        alone = flown_by_hand(pair, {"pelican-1": one})
+        assert forwards["pelican-1"] == alone["pelican-1"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [("throttle", 3.0, "from 0 to 1"), ("pitch_rad", -1.0, "from -0.9 to 0.9")],
+)
+def test_a_native_command_outside_the_vehicles_bounds_is_refused(pair, field, value, rule):
+    pair.reset()
+    level = kw.AttitudeThrottle(0.0, 0.0, 0.6, 0.0, 12.0)
+    with pytest.raises(CommandError, match=f"{field} {value:g} for 'pelican-1'.* {rule}"):
+        pair.step(written(level, field, value))
+
+
+def test_a_pure_command_is_taken_as_far_as_the_vehicle_goes(pair):
+    wild = kw.AttitudeThrottle(5.0, -5.0, 3.0, 9.0, 100.0)
+    taken = pair.fleet.step(pair.init(kw.seed_key(0)), {"pelican-1": wild})[1][0].command
+    bounds = pair.scenario.vehicles["pelican-1"].dynamics.command_bounds
+    expected = {"pitch_rad": 1, "roll_rad": 0, "throttle": 1, "yaw_rate_radps": 1, "battery_v": 1}
+    for name, end in expected.items():
+        assert float(getattr(taken, name)[0]) == bounds[name][end]
+
+
+def test_commands_without_names_are_refused():
+    with pytest.raises(CommandError, match="commands are a PositionYaw; give a mapping"):
+        numbers_of(THERE, {})
+
+
+def test_a_command_may_be_written_in_numpy_and_lists(pair):
+    pair.reset()
+    pair.step({"pelican-1": THERE})
+    pair.step()
+    expected = pair.observe()["pelican-1"].truth.position_world_m
+    pair.reset()
+    commands = written(THERE, "position_world_m", np.asarray([0, 1, 12]))
+    pair.step(commands | written(commands["pelican-1"], "yaw_rad", np.asarray([0.5])))
+    pair.step()
+    assert pair.observe()["pelican-1"].truth.position_world_m == expected
 
 
 # running

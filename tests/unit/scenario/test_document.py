@@ -519,7 +519,7 @@ def test_an_override_that_cannot_be_used_is_refused(item, message):
 
 
 def test_no_vehicle_can_be_set_where_there_are_none():
-    assert "there is no vehicle 'a'. Allowed: nothing." in override_refusal(
+    assert "there is no vehicle 'a'. There are none." in override_refusal(
         "vehicles.a.b=1", text="s: 1"
     )
     assert "vehicles is 5" in override_refusal("vehicles.a.b=1", text="vehicles: 5")

@@ -66,3 +66,23 @@ def test_every_library_scenario_bears_its_files_name_and_says_what_it_is():
     for name, summary in summaries.items():
         assert load_scenario(name).name == name
         assert len(summary) > 20
+
+
+def test_a_runs_folder_is_answered_with_the_scenario_in_it(tmp_path):
+    (tmp_path / "scenario.yaml").write_text("name: x\n")
+    with pytest.raises(
+        ScenarioError, match="is a folder. Give the scenario in it: .*scenario.yaml"
+    ):
+        find(str(tmp_path))
+
+
+def test_a_file_of_another_kind_is_refused_without_its_contents(tmp_path):
+    (tmp_path / "scenario.yaml").write_text("name: x\n")
+    (tmp_path / "summary.json").write_text('{"seed": 1, "password": "tern", "steps": 3}')
+    with pytest.raises(ScenarioError) as refused:
+        load_scenario(str(tmp_path / "summary.json"))
+    message = str(refused.value)
+    assert message.startswith("summary.json:1: this is no scenario")
+    assert message.endswith(f"Give {tmp_path / 'scenario.yaml'}.")
+    assert "password" not in message
+    assert "steps" not in message

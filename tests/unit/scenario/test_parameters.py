@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from kittiwake.core.bounds import FRACTION, POSITIVE, Bounds
 from kittiwake.core.component import AbstractWind
 from kittiwake.core.errors import CommandError, ScenarioError
-from kittiwake.core.table import Table
+from kittiwake.core.recording import Recording
 from kittiwake.core.units import DEGREE_RAD, FOOT_M, HECTOPASCAL_PA, KNOT_MPS, RPM_RADPS
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -131,7 +131,7 @@ class HoldsWind(eqx.Module):
 class Recorded(eqx.Module):
     """Plays back a file."""
 
-    table: Table
+    table: Recording
 
 
 def place(path):
@@ -279,7 +279,7 @@ def test_a_problem_inside_a_value_is_named_by_its_path(data, path, sentence):
 
 
 def test_a_recorded_file_is_taken_once_it_is_read():
-    table = Table(("throttle",), "inputs.csv", 1.0, jnp.zeros(1), jnp.zeros((1, 1)))
+    table = Recording(("throttle",), "inputs.csv", 1.0, jnp.zeros(1), jnp.zeros((1, 1)))
     assert build(Recorded, table=table).table is table
     message = refusal(Recorded, table=5)
     assert message.endswith("5 is not allowed; must be the name of a file of recorded values")

@@ -53,23 +53,33 @@ def test_a_mark_of_byte_order_is_passed_over(tmp_path):
     assert read_table(tmp_path / "inputs.csv").columns == ("a",)
 
 
-@pytest.mark.parametrize("header", ["a,time_s", "time_s", "time_s,a,a", ""])
-def test_names_other_than_time_first_and_each_once_are_refused(header, tmp_path):
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("a,time_s", "the first column must be named 'time_s'; it is 'a'"),
+        ("time_s", "there must be a column beside 'time_s'"),
+        ("time_s,a,a", "two columns are named 'a'"),
+        ("", "the first column must be named 'time_s'; the line is empty"),
+    ],
+)
+def test_names_other_than_time_first_and_each_once_are_refused(header, said, tmp_path):
     row = ",".join("0" for _ in header.split(",")) if header else "0"
-    assert "inputs.csv" in refusal(tmp_path, f"{header}\n{row}\n")
+    assert refusal(tmp_path, f"{header}\n{row}\n") == f"inputs.csv:1: {said}"
 
 
 @pytest.mark.parametrize(
     ("rows", "place", "said"),
     [
-        ("0,1\n1,x\n", "inputs.csv:3", "could not convert"),
+        ("0,1\n1,x\n", "inputs.csv:3", "a: 'x' is not a number"),
+        ("0,1\nnoon,2\n", "inputs.csv:3", "time_s: 'noon' is not a number"),
         ("0,1\n1,2,3\n", "inputs.csv:3", "3 values below 2 names"),
-        ("0,nan\n1,2\n", "inputs.csv:2", "finite"),
+        ("0,nan\n1,2\n", "inputs.csv:2", "a must be a finite number"),
         ("0,1\n1,inf\n2,3\n", "inputs.csv:3", "finite"),
         ("0,1\n1,\n2,3\n", "inputs.csv:3", "finite"),
         ("0,1\n2,1\n1,1\n", "inputs.csv:4", "grow"),
         ("0,1\n0,1\n", "inputs.csv:3", "grow"),
-        ("nan,1\n", "inputs.csv:2", "grow"),
+        ("nan,1\n", "inputs.csv:2", "time_s must be a finite number"),
+        ("0,1\n2,1\n1,\n", "inputs.csv:4", "grow"),
     ],
 )
 def test_a_bad_row_is_refused_with_its_line(rows, place, said, tmp_path):

@@ -36,6 +36,7 @@ vehicles:
 # two that begin 1.99 m apart, one 2 m beyond them, one that falls out of the area, one that stays
 TROUBLE = """
 name: trouble
+lost_vehicle: continue
 time: {rate_hz: 50, duration_s: 1}
 world:
   area: {x_m: [-100, 100], y_m: [-100, 100], z_m: [9.9, 20]}
@@ -114,8 +115,8 @@ def trouble():
         )
 
     with jax.enable_x64(True):
-        _, recorded = jax.jit(lambda key: fleet.rollout(fleet.init(key), 40, seen))(seed_key(0))
-        quantities = fleet.quantities(fleet.groups[0])
+        later, recorded = jax.jit(lambda key: fleet.rollout(fleet.init(key), 40, seen))(seed_key(0))
+        quantities = [limit.name for limit in fleet.limits(later)[0]]
     heights, speeds, status = (lanes(fleet, [group[i] for group in recorded]) for i in range(3))
     return heights, speeds, status, quantities
 
@@ -129,7 +130,9 @@ def test_vehicles_of_equal_structure_make_one_group_in_the_order_of_the_scenario
 
 
 def test_parameters_of_one_entry_stay_plain_numbers_and_those_of_several_are_stacked(mixed):
-    entry, _, _ = MIXED.replace("gull-a: {", "gull: {count: 2, ").partition("  tern-b")
+    entry, _, _ = MIXED.replace("gull-a: {", "gull: {count: 2, spacing_m: [3, 0, 0], ").partition(
+        "  tern-b"
+    )
     _, counted = fleet_of(entry).groups
     assert counted.names == ("gull-1", "gull-2")
     assert isinstance(counted.vehicle.dynamics.mass_kg, float)
@@ -186,8 +189,8 @@ def test_a_command_with_a_rung_missing_is_refused_with_the_rungs_at_hand(mixed, 
         jax.eval_shape(lambda s: mixed.advance(s, {"gull-a": velocity}), start)
     message = str(refused.value)
     assert "nothing leads from VelocityYawRate to AttitudeThrottle" in message
-    assert "QRSimWaypoint (PositionYaw to AttitudeThrottle)" in message
-    assert "StickInversion (ThrustAttitude to AttitudeThrottle)" in message
+    assert "qrsim-waypoint (PositionYaw to AttitudeThrottle)" in message
+    assert "stick-inversion (ThrustAttitude to AttitudeThrottle)" in message
 
 
 # precision
@@ -239,7 +242,7 @@ def test_a_lost_vehicle_stands_still_from_then_on(trouble):
 def test_two_vehicles_closer_than_the_distance_have_both_collided(trouble):
     _, _, status, quantities = trouble
     for name in ("near", "nearer"):
-        assert quantities[status[name][0] - 1] == "distance to another vehicle"
+        assert quantities[status[name][0] - 1] == "nearest_vehicle_m"
 
 
 def test_a_vehicle_at_the_distance_has_not_collided(trouble):

@@ -55,7 +55,7 @@ class Probe(AbstractSensor):
 
 
 class Stepwise(AbstractController):
-    """A controller whose pitch counts its own runs."""
+    """A controller whose pitch counts its own runs, in hundredths."""
 
     consumes: ClassVar[type] = PositionYaw
     produces: ClassVar[type] = AttitudeThrottle
@@ -66,7 +66,7 @@ class Stepwise(AbstractController):
 
     def step(self, state, inputs, dt_s, key):
         del inputs, dt_s, key
-        return state + 1.0, AttitudeThrottle(state, 0.0, 0.59, 0.0, 12.0)
+        return state + 0.01, AttitudeThrottle(state, 0.0, 0.59, 0.0, 12.0)
 
 
 def probe_every(steps):
@@ -125,14 +125,33 @@ def test_a_draw_depends_on_the_tick_and_not_on_the_rate(readings):
 
 
 def test_a_controller_at_a_tenth_of_a_second_holds_its_command(readings):
-    np.testing.assert_array_equal(readings[5][1], np.arange(TICKS) // 5)
-    np.testing.assert_array_equal(readings[1][1], np.arange(TICKS))
+    np.testing.assert_allclose(readings[5][1], np.arange(TICKS) // 5 / 100, atol=1e-15)
+    np.testing.assert_allclose(readings[1][1], np.arange(TICKS) / 100, atol=1e-15)
+
+
+def test_a_controller_that_was_passed_over_begins_anew_and_at_once():
+    scenario = build(parse_document(ONE_PELICAN, "one.yaml"), Path())
+    slow = dataclasses.replace(scenario.vehicles["gull"], ladder=(Scheduled(Stepwise(), 5),))
+    fleet = Fleet.of(scenario.world, {"gull": slow}, rate_hz=50.0)
+    sticks = {"gull": AttitudeThrottle(0.5, 0.0, 0.59, 0.0, 12.0)}
+    with jax.enable_x64(True):
+        step = jax.jit(lambda state: fleet.step(state))
+        state = jax.jit(lambda key: fleet.init(key))(seed_key(0))
+        pitches = []
+        for tick in range(18):
+            # passed over at the very first tick, and again after it had run three times
+            given = sticks if tick < 2 or tick == 13 else None
+            state, (seen,) = fleet.step(state, given) if given else step(state)
+            pitches.append(float(seen.command.pitch_rad[0]))
+    runs = [0] * 3 + [1] * 5 + [2] * 3
+    expected = [0.5] * 2 + [n / 100 for n in runs] + [0.5, 0.0, 0.01, 0.01, 0.01]
+    np.testing.assert_allclose(pitches, expected, atol=1e-15)
 
 
 def test_a_component_at_every_step_holds_no_output():
     clock = Clock(jnp.asarray(0, jnp.int32), 0.02)
     inputs = SimpleNamespace(time_s=1.0)
-    state = Held(jnp.asarray(0, jnp.int32), None)
+    state = Held(jnp.asarray(0, jnp.int32), None, None)
     held, output = run(Scheduled(Probe(), 1), state, inputs, clock, seed_key(0))
     assert held.output is None
     assert float(output.time_s) == 1.0

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from kittiwake.analysis.overview.look import GREY, INK, SMALL, shortened, width_in
 from kittiwake.analysis.overview.series import LEFT, RIGHT
-from kittiwake.analysis.overview.trace import LOSSES
+from kittiwake.analysis.overview.trace import LOSSES, without_limits
 from kittiwake.analysis.table import Event
 
 MAX_LINES = 60
@@ -22,22 +22,24 @@ WIDTH, BEYOND_IN = RIGHT - LEFT, 1.5
 
 @dataclass(frozen=True)
 class Moment:
-    """What happened at one time."""
+    """What happened at one time, in words: at length, and as short as it can be said."""
 
     time_s: float
     label: str
+    short: str
     grave: bool
 
 
 def moments(events: Sequence[Event], *, many: bool) -> list[Moment]:
     """Events in order of time; those of the same kind at the same time are one."""
-    alike: dict[tuple[float, str], list[str]] = defaultdict(list)
+    alike: dict[tuple[float, str], list[Event]] = defaultdict(list)
     for event in events:
         if np.isfinite(event.time_s):
-            alike[event.time_s, event.event].append(event.vehicle)
+            # the key beside the plan says for what reasons vehicles were lost
+            kind = event.event.partition(":")[0] if many else event.event
+            alike[event.time_s, kind].append(event)
     return [
-        Moment(time_s, _label(what, who, many=many), what.startswith(LOSSES))
-        for (time_s, what), who in sorted(alike.items())
+        _moment(time_s, kind, found, many=many) for (time_s, kind), found in sorted(alike.items())
     ]
 
 
@@ -64,36 +66,28 @@ def draw_events(panels: Sequence[Axes], events: Sequence[Event], *, many: bool) 
     return len(found), _draw_labels(panels[0], ranked[:MAX_LINES])
 
 
-def _label(what: str, who: Sequence[str], *, many: bool) -> str:
-    if not many:
-        return shortened(what, MAX_CHARACTERS)
-    subject = who[0] if len(who) == 1 else f"{len(who)} vehicles"
-    if what.startswith(LOSSES):  # the key beside the plan has the reason
-        what = what.partition(":")[0]
-    return shortened(f"{subject} {what}", MAX_CHARACTERS)
-
-
-def _fitting(label: str, length: int) -> str:
-    """A label in so many characters: without its reason if need be, which the key has too."""
-    short = label if len(label) <= length else label.partition(":")[0]
-    return shortened(short, length)
+def _moment(time_s: float, kind: str, found: Sequence[Event], *, many: bool) -> Moment:
+    grave = kind.startswith(LOSSES)
+    brief = kind.removeprefix("reached ")
+    if many:
+        subject = found[0].vehicle if len(found) == 1 else f"{len(found):,} vehicles"
+        label, short = f"{subject} {kind}", f"{subject}: {brief}" if brief != kind else ""
+    else:
+        quantity, has_value, _ = kind.partition(" = ")
+        short = quantity if has_value else kind.partition(":")[0]
+        label, short = without_limits(kind), short if grave else brief
+    label = shortened(label, MAX_CHARACTERS)
+    return Moment(time_s, label, shortened(short or label, MAX_CHARACTERS), grave)
 
 
 def _draw_labels(axes: Axes, ranked: Sequence[Moment]) -> int:
     """Labels of as many moments as fit, in the order of their rank, each at a line of its own."""
     low, high = axes.get_xlim()
-    labels: list[str] = []
-    chosen: list[Moment] = []
-    flags: list[tuple[float, float]] = []
-    rows: list[int] = []
-    for moment in ranked:
-        mast = (moment.time_s - low) / (high - low) * WIDTH
-        label = _fitting(moment.label, int((WIDTH + BEYOND_IN - mast) / width_in(" ")))
-        tried = flag_rows([*flags, (mast, width_in(label))])
-        if max(tried) < LABEL_ROWS:
-            rows, flags = tried, [*flags, (mast, width_in(label))]
-            labels, chosen = [*labels, label], [*chosen, moment]
-    for moment, label, row in zip(chosen, labels, rows, strict=True):
+    masts = [(moment.time_s - low) / (high - low) * WIDTH for moment in ranked]
+    placed = _placed(ranked, masts, [moment.label for moment in ranked])
+    if len(placed) < len(ranked):
+        placed = max(placed, _placed(ranked, masts, [moment.short for moment in ranked]), key=len)
+    for moment, label, row in placed:
         axes.annotate(
             label,
             xy=(moment.time_s, 1.0),
@@ -115,7 +109,33 @@ def _draw_labels(axes: Axes, ranked: Sequence[Moment]) -> int:
             textcoords="offset points",
             arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": 0},
         )
-    return len(chosen)
+    return len(placed)
+
+
+def _placed(
+    ranked: Sequence[Moment], masts: Sequence[float], labels: Sequence[str]
+) -> list[tuple[Moment, str, int]]:
+    """Which moments can be labelled so, with their labels and rows."""
+    chosen: list[tuple[Moment, str]] = []
+    flags: list[tuple[float, float]] = []
+    rows: list[int] = []
+    for moment, mast, wanted in zip(ranked, masts, labels, strict=True):
+        label = _fitting(moment, wanted, WIDTH + BEYOND_IN - mast)
+        tried = flag_rows([*flags, (mast, width_in(label, bold=moment.grave))])
+        if max(tried) < LABEL_ROWS:
+            rows, flags = tried, [*flags, (mast, width_in(label, bold=moment.grave))]
+            chosen.append((moment, label))
+    return [(*pair, row) for pair, row in zip(chosen, rows, strict=True)]
+
+
+def _fitting(moment: Moment, label: str, room_in: float) -> str:
+    """A moment's label, its short one or the beginning of that: what the room holds."""
+    for fitting in (label, moment.short):
+        if width_in(fitting, bold=moment.grave) <= room_in:
+            return fitting
+    longest = range(len(moment.short), 0, -1)
+    cut = (shortened(moment.short, length) for length in longest)
+    return next((text for text in cut if width_in(text, bold=moment.grave) <= room_in), "")
 
 
 def flag_rows(flags: Sequence[tuple[float, float]]) -> list[int]:

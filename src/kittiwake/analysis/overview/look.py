@@ -10,7 +10,9 @@ from matplotlib import colormaps
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, to_hex
+from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
+from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
 PAGE_IN = (16.0, 9.0)
@@ -22,7 +24,6 @@ HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#4D4D
 INK, GREY, PALE, ALARM = "#1A1A1A", "#6B6B6B", "#D9D9D9", "#A4262C"
 SMALL, NORMAL, LARGE = 8.0, 9.0, 17.0
 POINTS_PER_INCH = 72.0
-WIDTH_PER_CHARACTER = 0.58  # of the font's size, on average over words
 
 SETTINGS = {
     "font.size": NORMAL,
@@ -60,9 +61,11 @@ def place(x_in: float, y_in: float) -> tuple[float, float]:
     return x_in / PAGE_IN[0], y_in / PAGE_IN[1]
 
 
-def width_in(text: str, size: float = SMALL) -> float:
-    """About how wide a line of text will be."""
-    return len(text) * size * WIDTH_PER_CHARACTER / POINTS_PER_INCH
+def width_in(text: str, size: float = SMALL, *, bold: bool = False) -> float:
+    """How wide a line of text will be."""
+    font = FontProperties(size=size, weight="bold" if bold else "normal")
+    width_pt, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return width_pt / POINTS_PER_INCH
 
 
 def fleet_map() -> ListedColormap:

@@ -28,7 +28,7 @@ from kittiwake.analysis.overview.look import (
 )
 from kittiwake.analysis.overview.scene import Scene, stops
 from kittiwake.analysis.overview.series import FEW_VEHICLES
-from kittiwake.analysis.overview.trace import Loss, Trace
+from kittiwake.analysis.overview.trace import Loss, Trace, without_value
 
 SPACE_IN = (0.2, 4.3, 7.5, 8.15)
 # room for ticks and names: to the left and below, to the right and above
@@ -306,7 +306,7 @@ def _marks(traces: Sequence[Trace], losses: Mapping[str, Loss], scene: Scene) ->
 
 def _losses(losses: Mapping[str, Loss]) -> Sequence[Artist]:
     """A cross for each reason for which vehicles were lost, the commonest first."""
-    counted = Counter(loss.reason for loss in losses.values()).most_common()
+    counted = Counter(without_value(loss.reason) for loss in losses.values()).most_common()
     labels = [f"{n} {reason}" if len(losses) > 1 else reason for reason, n in counted]
     if len(labels) > MAX_REASONS:
         others = sum(n for _, n in counted[MAX_REASONS:])

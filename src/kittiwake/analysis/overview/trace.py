@@ -105,6 +105,18 @@ def find_losses(log: Log) -> dict[str, Loss]:
     return {name: loss for name, loss in found.items() if loss is not None}
 
 
+def without_limits(reason: str) -> str:
+    """A reason without the limits that did not hold, such as ``lost: z_m = -0.02``."""
+    return reason.partition(" is not ")[0]
+
+
+def without_value(reason: str) -> str:
+    """A reason as it is for all that left the same limits, without one's own value."""
+    found, _, limits = reason.partition(" is not ")
+    quantity = found.partition(" = ")[0]
+    return f"{quantity} is not {limits.partition(' (')[0]}" if limits else reason
+
+
 def select_traces(log: Log, losses: Mapping[str, Loss]) -> list[Trace]:
     """The vehicles to draw, in the log's order: half of the places are for lost ones first."""
     names = log.names

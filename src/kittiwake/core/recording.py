@@ -5,7 +5,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 
-class Table(eqx.Module):
+class Recording(eqx.Module):
     """Rows in order of time; ``end_s`` is when the last row's values stop to hold."""
 
     columns: tuple[str, ...] = eqx.field(static=True)

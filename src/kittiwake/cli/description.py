@@ -1,0 +1,133 @@
+"""All about one name: what it is, where it stands on the ladder, and what can be given for it."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kittiwake.cli.parameters import Parameter, parameters_of
+from kittiwake.core.component import AbstractController
+from kittiwake.core.registry import Registry
+from kittiwake.scenario.document import read_document
+from kittiwake.scenario.load import find
+from kittiwake.vehicles.model import VehicleModel
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is known of a name in one family.
+
+    Attributes:
+        heading: the kind of thing and its name.
+        lines: sentences about it.
+        parameters: what can be given for it, by key; of a scenario, its values by path.
+    """
+
+    family: str
+    heading: str
+    lines: tuple[str, ...]
+    parameters: dict[str, Parameter]
+
+
+def describe(registry: Registry | None, name: str, summary: str) -> Description:
+    """A name of a registry, or of the library of scenarios if there is none."""
+    if registry is None:
+        return _scenario(name, summary)
+    thing = registry.find(name)
+    heading = f"{registry.noun} {name}"
+    if isinstance(thing, VehicleModel):
+        return Description(
+            registry.family,
+            heading,
+            (summary, *_of_vehicle(thing)),
+            parameters_of(thing.dynamics, thing.parameters()),
+        )
+    lines = [summary]
+    if issubclass(thing, AbstractController):
+        lines.append(f"Takes {thing.consumes.__name__}, gives {thing.produces.__name__}.")
+    return Description(registry.family, heading, tuple(lines), parameters_of(thing))
+
+
+def to_plain(descriptions: Sequence[Description]) -> dict[str, Any]:
+    """Parameters by key, for JSON; of a name in several families, by ``family.key``."""
+    alone = len(descriptions) == 1
+    return {
+        key if alone else f"{description.family}.{key}": asdict(parameter)
+        for description in descriptions
+        for key, parameter in description.parameters.items()
+    }
+
+
+def show_description(description: Description) -> None:
+    """Prints a name's heading, what is said of it, and a table of its parameters."""
+    console = Console()
+    console.print(description.heading, style="bold", highlight=False)
+    for line in description.lines:
+        console.print(line, highlight=False)
+    if description.parameters:
+        scenario = description.family == "scenarios"
+        console.print(_table(description.parameters, values_alone=scenario))
+    else:
+        console.print("It has no parameters.", highlight=False)
+    console.print()
+
+
+def _scenario(name: str, summary: str) -> Description:
+    path = find(name)
+    data = {
+        key: value
+        for key, value in read_document(path).data.items()
+        if key not in ("name", "description")
+    }
+    lines = (summary, f"Its file: {path}", "--set path=value replaces one of its values:")
+    parameters = {
+        place: Parameter(value, required=False, allowed="", other_keys=())
+        for place, value in _leaves(data, "")
+    }
+    return Description("scenarios", f"scenario {name}", lines, parameters)
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The values in nested mappings, with their paths."""
+    if not isinstance(value, Mapping):
+        yield path, value
+        return
+    for key, inner in value.items():
+        yield from _leaves(inner, f"{path}.{key}" if path else str(key))
+
+
+def _of_vehicle(model: VehicleModel) -> list[str]:
+    return [
+        f"Its native signal is {model.dynamics.native.__name__}; unless a scenario names another, "
+        f"its controller is {model.default_controller}.",
+        "In a scenario these keys stand below the vehicle's parameters:",
+    ]
+
+
+def _table(parameters: Mapping[str, Parameter], *, values_alone: bool) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("path" if values_alone else "key", style="cyan", no_wrap=True)
+    for heading in ["value"] if values_alone else ["default", "allowed", "or in"]:
+        table.add_column(heading, overflow="fold")
+    for key, parameter in parameters.items():
+        default = "required" if parameter.required else _written(parameter.default)
+        endings = ", ".join(f"_{other.rpartition('_')[2]}" for other in parameter.other_keys)
+        cells = [default] if values_alone else [default, parameter.allowed, endings]
+        table.add_row(key, *(Text(cell) for cell in cells))  # as text, brackets are no markup
+    return table
+
+
+def _written(value: Any) -> str:
+    """A value as in a scenario file, its numbers shortened to what can be read."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return f"[{', '.join(_written(item) for item in value)}]"
+    return value if isinstance(value, str) else json.dumps(value)

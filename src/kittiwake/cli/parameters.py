@@ -1,0 +1,135 @@
+"""What can be given for a registered thing: its keys with default, limits and other units."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import equinox as eqx
+
+from kittiwake.core.bounds import Bounds
+from kittiwake.core.recording import Recording
+from kittiwake.core.units import stored_name
+from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.parameters import parameters_model
+
+FORMS = {
+    get_args(Real): "a number",
+    get_args(Count): "a whole number",
+    get_args(Flag): "true or false",
+    (float,): "a number",
+    (int,): "a whole number",
+    (bool,): "true or false",
+    (str,): "text",
+    (Recording,): "the name of a CSV file",
+    (Vec3,): "[x, y, z]",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """One key of a component's entry in a scenario file.
+
+    Attributes:
+        default: in plain data; None if ``required``, or if nothing stands for it.
+        allowed: what it takes, in words.
+        other_keys: the same parameter in other units.
+    """
+
+    default: Any
+    required: bool
+    allowed: str
+    other_keys: tuple[str, ...]
+
+
+def parameters_of(
+    cls: type[eqx.Module], defaults: Mapping[str, Any] | None = None
+) -> dict[str, Parameter]:
+    """The parameters of a component by key, those of its parts with dots.
+
+    Args:
+        cls: the component's class.
+        defaults: what stands for a key that is left out, before the class's own defaults.
+    """
+    return dict(_parameters(cls, defaults or {}, ""))
+
+
+def _parameters(
+    cls: type[eqx.Module], defaults: Mapping[str, Any], prefix: str
+) -> Iterator[tuple[str, Parameter]]:
+    hints = get_type_hints(cls, include_extras=True)
+    keys = parameters_model(cls).model_fields
+    for field in dataclasses.fields(cls):
+        if not field.init:
+            continue
+        default = defaults.get(field.name, _default(field))
+        part = _part(hints[field.name])
+        if part is not None:
+            inner = default if isinstance(default, Mapping) else _inner(default)
+            yield from _parameters(part, inner, f"{prefix}{field.name}.")
+            continue
+        others = tuple(
+            prefix + key for key in keys if key not in hints and stored_name(key) == field.name
+        )
+        required = default is dataclasses.MISSING
+        plain = None if required else _plain(default)
+        yield prefix + field.name, Parameter(plain, required, _allowed(hints[field.name]), others)
+
+
+def _default(field: "dataclasses.Field[Any]") -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
+def _inner(default: object) -> dict[str, Any]:
+    """A record's fields as defaults of its parameters."""
+    if not isinstance(default, eqx.Module):
+        return {}
+    return {field.name: getattr(default, field.name) for field in dataclasses.fields(default)}
+
+
+def _plain(value: Any) -> Any:
+    """A default as a scenario file would have it."""
+    if isinstance(value, eqx.Module):
+        parts = {name: _plain(own) for name, own in _inner(value).items()}
+        return list(parts.values()) if isinstance(value, Vec3) else parts
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _part(hint: Any) -> type[eqx.Module] | None:
+    """The record that a parameter consists of, if it is one."""
+    while get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    is_record = isinstance(hint, type) and issubclass(hint, eqx.Module)
+    return hint if is_record and hint not in (Vec3, Recording) else None
+
+
+def _allowed(hint: Any) -> str:
+    """What a parameter of this type takes, in words."""
+    if get_origin(hint) is Annotated:
+        base, *metadata = get_args(hint)
+        form = _allowed(base)
+        bounds = " and ".join(str(item) for item in metadata if isinstance(item, Bounds))
+        if not bounds:
+            return form
+        return bounds if form == FORMS[(float,)] else f"{form}, {bounds}"
+    if get_origin(hint) is Literal:
+        return ", ".join(map(str, get_args(hint)))
+    if get_origin(hint) is tuple:
+        return _listed(get_args(hint))
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    members = tuple(member for member in members if member is not NoneType)
+    if members in FORMS:
+        return FORMS[members]
+    return " or ".join(_allowed(member) for member in members) if len(members) > 1 else "a mapping"
+
+
+def _listed(items: tuple[Any, ...]) -> str:
+    form = _allowed(items[0])
+    if items[-1] is ...:
+        return f"a list of {form.removeprefix('a ')}"
+    return f"{len(items)} numbers" if form == FORMS[(float,)] else f"{len(items)} times {form}"

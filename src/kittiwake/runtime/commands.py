@@ -1,0 +1,122 @@
+"""Commands that people hand to a simulation: as plain numbers, or refused with what is wrong."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from math import isfinite
+from typing import Any, TypeAlias, get_args, get_type_hints
+
+import numpy as np
+
+from kittiwake.core.bounds import Bounds
+from kittiwake.core.columns import column_names
+from kittiwake.core.errors import CommandError
+from kittiwake.core.signals import Signal
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.vec3 import Vec3
+
+UNIT_TOLERANCE = 1e-3
+# vehicles with the types of their signals
+Kinds: TypeAlias = tuple[tuple[str, type], ...]
+SIGNALS: tuple[type, ...] = get_args(Signal)
+
+
+def numbers_of(commands: object, vehicles: Mapping[str, Vehicle]) -> list[float]:
+    """The numbers of all commands, field by field in order.
+
+    A scalar may be any number or array of one; a vector also a list of three; a quaternion also a
+    list (w, x, y, z).
+
+    Raises:
+        CommandError: for anything that is no signal of finite numbers, with unit quaternions, or a
+            native command outside its vehicle's bounds.
+    """
+    if not isinstance(commands, Mapping):
+        message = (
+            f"commands are a {type(commands).__name__}; give a mapping from vehicle to signal, "
+            'such as {"pelican": kw.PositionYaw(...)}'
+        )
+        raise CommandError(message)
+    numbers: list[float] = []
+    for name, signal in commands.items():
+        given = _numbers(name, signal)
+        if name in vehicles and type(signal) is vehicles[name].dynamics.native:
+            _check_bounds(name, type(signal), given, vehicles[name].dynamics.command_bounds)
+        numbers += given
+    return numbers
+
+
+def commands_of(kinds: Kinds, numbers: Iterable[Any]) -> dict[str, Any]:
+    """The commands again from their numbers, inside a compiled function."""
+    remaining = iter(numbers)
+    return {
+        name: kind(*(_field(length, remaining) for _, length in _fields(kind)))
+        for name, kind in kinds
+    }
+
+
+def _field(length: int, numbers: Iterator[Any]) -> Any:
+    parts = [next(numbers) for _ in range(length)]
+    return {1: lambda x: x, 3: Vec3, 4: Quaternion}[length](*parts)
+
+
+def _numbers(name: str, signal: Any) -> list[float]:
+    if not isinstance(signal, SIGNALS):
+        allowed = ", ".join(f"kw.{kind.__name__}" for kind in SIGNALS)
+        given = type(signal).__name__
+        message = f"the command for '{name}' is a {given}; give a signal, one of {allowed}"
+        raise CommandError(message)
+    numbers: list[float] = []
+    for field, length in _fields(type(signal)):
+        value = getattr(signal, field)
+        try:
+            given = _flat(value)
+        except (TypeError, ValueError):
+            given = []
+        if len(given) != length or not all(map(isfinite, given)):
+            raise _refusal(name, type(signal), field, value, length)
+        if length == len("wxyz") and abs(sum(x * x for x in given) - 1.0) > 2.0 * UNIT_TOLERANCE:
+            message = (
+                f"{field} of the command for '{name}' has the norm "
+                f"{sum(x * x for x in given) ** 0.5:.6g}; a rotation is a unit quaternion "
+                "(w, x, y, z), such as kw.Quaternion.from_euler(...)"
+            )
+            raise CommandError(message)
+        numbers += given
+    return numbers
+
+
+def _check_bounds(
+    name: str, kind: type, numbers: list[float], bounds: Mapping[str, tuple[float, float]]
+) -> None:
+    for column, number in zip(column_names(kind), numbers, strict=True):
+        bound = Bounds(*bounds[column]) if column in bounds else Bounds()
+        if not bound.hold(number):
+            message = f"{column} {number:g} for '{name}' is not allowed; must be {bound}"
+            raise CommandError(message)
+
+
+def _flat(value: Any) -> list[float]:
+    if isinstance(value, Vec3):
+        return [float(value.x), float(value.y), float(value.z)]
+    if isinstance(value, Quaternion):
+        return [float(value.w), float(value.x), float(value.y), float(value.z)]
+    if isinstance(value, float):
+        return [value]
+    return np.asarray(value, dtype=np.float64).ravel().tolist()
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, int], ...]:
+    """A signal's fields with how many numbers each holds."""
+    hints = get_type_hints(kind)
+    lengths = {Vec3: len("xyz"), Quaternion: len("wxyz")}
+    return tuple((f.name, lengths.get(hints[f.name], 1)) for f in dataclasses.fields(kind))
+
+
+def _refusal(name: str, kind: type, field: str, value: Any, length: int) -> CommandError:
+    wanted = {1: "one finite number", 3: "three finite numbers", 4: "four finite numbers"}[length]
+    return CommandError(
+        f"{field} of the {kind.__name__} for '{name}' must be {wanted}; it is {value!r}"
+    )

@@ -1,0 +1,104 @@
+"""A fleet's compiled functions, kept from flight to flight."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import jax
+import numpy as np
+
+from kittiwake.core.keys import seed_key
+from kittiwake.runtime.watch import Block, RowLayout, Violation
+from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.record import columns, rows
+from kittiwake.sim.state import FleetState
+
+RunBlock = Callable[[FleetState], tuple[FleetState, list[np.ndarray]]]
+
+
+@dataclass(eq=False)
+class Program:
+    """What the host calls of a fleet; ``order`` is that of the scenario's vehicles."""
+
+    fleet: Fleet
+    order: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        self._init = jax.jit(lambda key: self.fleet.init(key))
+        self._limits = jax.jit(lambda state: self.fleet.limits(state))
+        self._blocks: dict[int, RunBlock] = {}
+
+    def start(self, seed: int) -> FleetState:
+        """The state at the start."""
+        with self._mode():
+            return self._init(seed_key(seed))
+
+    def block(self, steps: int) -> RunBlock:
+        """Many steps as one function, compiled: the state after them, and each group's rows."""
+        if steps not in self._blocks:
+            with self._mode():
+                flown = jax.jit(lambda state: self.fleet.rollout(state, steps, rows))
+                compiled = flown.lower(self._shape).compile()
+            self._blocks[steps] = lambda state: self._flown(compiled, state)
+        return self._blocks[steps]
+
+    @cached_property
+    def layout(self) -> RowLayout:
+        """What each vehicle's rows hold."""
+        with self._mode():
+            names = columns(self.fleet, self._shape)
+            limits = jax.eval_shape(self.fleet.limits, self._shape)
+        column_names: dict[str, tuple[str, ...]] = {}
+        quantities: dict[str, tuple[str, ...]] = {}
+        for group, group_names, judged in zip(self.fleet.groups, names, limits, strict=True):
+            for name in group.names:
+                column_names[name] = ("time_s", *group_names)
+                quantities[name] = tuple(limit.name for limit in judged)
+        return RowLayout(
+            {name: column_names[name] for name in self.order},
+            {name: quantities[name] for name in self.order},
+        )
+
+    def by_vehicle(self, times: np.ndarray, groups: list[np.ndarray]) -> Block:
+        """Groups' rows, with the time before them, by vehicle."""
+        lanes: dict[str, np.ndarray] = {}
+        for group, array in zip(self.fleet.groups, groups, strict=True):
+            for lane, name in enumerate(group.names):
+                lanes[name] = np.column_stack([times, array[:, lane]])
+        return {name: lanes[name] for name in self.order}
+
+    def violations(self, state: FleetState) -> Violation:
+        """A function of a vehicle and a status that says which limit it has left."""
+        with self._mode():
+            groups = jax.tree.map(np.asarray, self._limits(state))
+
+        def violation(name: str, status: int) -> str:
+            group, lane = self._places[name]
+            limit = jax.tree.map(lambda leaf: float(leaf[lane]), groups[group][status - 1])
+            return limit.violation()
+
+        return violation
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[int, int]]:
+        return {
+            name: (number, lane)
+            for number, group in enumerate(self.fleet.groups)
+            for lane, name in enumerate(group.names)
+        }
+
+    @cached_property
+    def _shape(self) -> FleetState:
+        with self._mode():
+            return jax.eval_shape(self.fleet.init, seed_key(0))
+
+    def _flown(
+        self, compiled: Callable[..., Any], state: FleetState
+    ) -> tuple[FleetState, list[np.ndarray]]:
+        with self._mode():
+            later, recorded = compiled(state)
+            return later, [np.asarray(group, np.float64) for group in recorded]
+
+    def _mode(self) -> Any:
+        return jax.enable_x64(not self.fleet.single_precision)
