@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from kittiwake.core.component import AbstractController, AbstractDynamics
@@ -17,17 +17,16 @@ class VehicleModel:
 
     Attributes:
         dynamics: the class whose parameters the data file gives.
-        data: the name of the TOML file in ``vehicles/data``.
+        data: the TOML file that holds them.
         bridges: controllers that the vehicle brings itself, from common rungs to its native one.
         default_controller: the controller taken when a scenario names none.
     """
 
     dynamics: type[AbstractDynamics]
-    data: str
+    data: Path
     bridges: Bridges
     default_controller: str
 
     def parameters(self) -> Mapping[str, Any]:
         """The dynamics' parameters as the data file gives them."""
-        text = files("kittiwake.vehicles").joinpath("data", self.data).read_text(encoding="utf-8")
-        return tomllib.loads(text)["parameters"]
+        return tomllib.loads(self.data.read_text(encoding="utf-8"))["parameters"]

@@ -1,5 +1,7 @@
 """The AscTec Pelican of University College London, as QRSim identified it."""
 
+from pathlib import Path
+
 from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.component import AbstractController, AbstractDynamics
 from kittiwake.physics.attitude_response import AttitudeResponse
@@ -19,7 +21,7 @@ def _bridges(dynamics: AbstractDynamics) -> tuple[AbstractController, ...]:
 
 PELICAN = VehicleModel(
     dynamics=AttitudeResponse,
-    data="pelican.toml",
+    data=Path(__file__).with_name("data") / "pelican.toml",
     bridges=_bridges,
     default_controller="qrsim-waypoint",
 )
