@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from kittiwake.core.kinematics import Kinematics as Kinematics
     from kittiwake.core.signals import AccelerationYaw as AccelerationYaw
     from kittiwake.core.signals import AttitudeThrottle as AttitudeThrottle
+    from kittiwake.core.signals import HeadingSpeed as HeadingSpeed
     from kittiwake.core.signals import PositionYaw as PositionYaw
+    from kittiwake.core.signals import RotorSpeeds as RotorSpeeds
+    from kittiwake.core.signals import RudderThrust as RudderThrust
     from kittiwake.core.signals import ThrustAttitude as ThrustAttitude
     from kittiwake.core.signals import ThrustRates as ThrustRates
     from kittiwake.core.signals import ThrustTorque as ThrustTorque
@@ -43,6 +46,9 @@ _HOMES = {
     "AttitudeThrottle": "kittiwake.core.signals",
     "EulerZYX": "kittiwake.geometry.euler",
     "Kinematics": "kittiwake.core.kinematics",
+    "HeadingSpeed": "kittiwake.core.signals",
+    "RotorSpeeds": "kittiwake.core.signals",
+    "RudderThrust": "kittiwake.core.signals",
     "KittiwakeError": "kittiwake.core.errors",
     "Log": "kittiwake.analysis.log",
     "Observation": "kittiwake.runtime.simulation",
@@ -70,12 +76,15 @@ __all__ = [
     "AccelerationYaw",
     "AttitudeThrottle",
     "EulerZYX",
+    "HeadingSpeed",
     "Kinematics",
     "KittiwakeError",
     "Log",
     "Observation",
     "PositionYaw",
     "Quaternion",
+    "RotorSpeeds",
+    "RudderThrust",
     "Simulation",
     "ThrustAttitude",
     "ThrustRates",

@@ -1,7 +1,6 @@
 """What every registered vehicle promises: parameters that fit, a source, and a way to be flown."""
 
 import dataclasses
-from importlib.resources import files
 
 import jax.numpy as jnp
 import pytest
@@ -36,7 +35,7 @@ def test_data_file_names_every_required_parameter_and_no_other(model):
 
 
 def test_data_file_says_where_its_numbers_come_from(model):
-    text = files("kittiwake.vehicles").joinpath("data", model.data).read_text(encoding="utf-8")
+    text = model.data.read_text(encoding="utf-8")
     assert "Source:" in text
 
 

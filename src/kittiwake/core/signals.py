@@ -73,6 +73,26 @@ class ThrustTorque(eqx.Module):
     torque_body_nm: Vec3
 
 
+class RotorSpeeds(eqx.Module):
+    """The speeds of four rotors, in the order of the vehicle's data; never negative."""
+
+    speeds_radps: tuple[Real, Real, Real, Real]
+
+
+class HeadingSpeed(eqx.Module):
+    """Steer a vessel on this heading (counted like yaw) at this speed through the water."""
+
+    heading_rad: Real
+    speed_mps: Real
+
+
+class RudderThrust(eqx.Module):
+    """A vessel's actuators; positive rudder turns it to the left, like a positive yaw moment."""
+
+    rudder_rad: Real
+    thrust_n: Real
+
+
 class AttitudeThrottle(eqx.Module):
     """The stick inputs of an autopilot that levels itself: angles, throttle and yaw rate.
 
@@ -96,5 +116,8 @@ Signal: TypeAlias = (
     | ThrustAttitude
     | ThrustRates
     | ThrustTorque
+    | RotorSpeeds
+    | HeadingSpeed
+    | RudderThrust
     | AttitudeThrottle
 )

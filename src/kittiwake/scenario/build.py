@@ -15,6 +15,7 @@ from kittiwake.core.errors import LadderError, ScenarioError, did_you_mean
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.recording import Recording
+from kittiwake.core.units import stored_name
 from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.world import World
 from kittiwake.environment import ATMOSPHERES, TURBULENCE, WINDS
@@ -212,7 +213,9 @@ class _Builder:
         with self.problems.noting((*path, "model")):
             model: VehicleModel = VEHICLES.find(entry.model)
             dynamics = self._settings(
-                model.dynamics, {**model.parameters(), **entry.parameters}, (*path, "parameters")
+                model.dynamics,
+                merged(model.parameters(), entry.parameters),
+                (*path, "parameters"),
             )
             start = self._settings(Start, entry.start, (*path, "start"))
             sensors = {
@@ -286,6 +289,22 @@ class _Builder:
         with self.problems.noting(("time", "duration_s")):
             check_duration(duration_s, float(time.rate_hz))
         return duration_s
+
+
+def merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with those given in place of the defaults, inside nested ones too.
+
+    A parameter given in another unit replaces its default all the same; a nested one of another
+    ``type`` replaces it whole.
+    """
+    names = {stored_name(key) for key in given}
+    kept = {key: value for key, value in defaults.items() if stored_name(key) not in names}
+    for key, value in given.items():
+        default = defaults.get(key)
+        both = isinstance(value, Mapping) and isinstance(default, Mapping)
+        same = both and value.get("type", default.get("type")) == default.get("type")
+        kept[key] = merged(default, value) if same else value
+    return kept
 
 
 def _leading_from(rung: str) -> str:
