@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from kittiwake.control import CONTROLLERS
+from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.columns import column_names
 from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInputs
@@ -25,7 +26,8 @@ from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.core.surroundings import Air, Surroundings
-from kittiwake.environment import ATMOSPHERES, TURBULENCE, WINDS
+from kittiwake.environment import ATMOSPHERES, CURRENTS, TURBULENCE, WINDS
+from kittiwake.environment.current import UniformCurrent
 from kittiwake.environment.turbulence import Dryden
 from kittiwake.environment.wind import ShearWind
 from kittiwake.estimation import ESTIMATORS
@@ -53,6 +55,9 @@ def recording() -> Recording:
 
 
 EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
+    "controllers/acceleration": {
+        "of 1.5 kg": lambda: Acceleration(mass_kg=1.5, max_thrust_n=28.8),
+    },
     "controllers/stick-inversion": {
         "pelican": lambda: StickInversion(0.745, 0.436, (0.66, 3.05, 40.26)),
     },
@@ -71,6 +76,7 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "frd": lambda: Playback(recording(), body_axes="frd"),
     },
     "winds/shear": {"breeze": lambda: ShearWind(speed_at_6m_mps=3.0, from_rad=0.5)},
+    "currents/uniform": {"stream": lambda: UniformCurrent(speed_mps=0.4, towards_rad=0.5)},
     "turbulence/dryden": {"breeze": lambda: Dryden(speed_at_6m_mps=3.0)},
 }
 
@@ -94,7 +100,7 @@ class Circumstance(NamedTuple):
     def surroundings(self) -> Surroundings:
         """Air as at sea level."""
         air = Air(288.15, 101325.0, 1.225)
-        return Surroundings(9.81, air, self.wind, self.height_m, math.inf)
+        return Surroundings(9.81, air, self.wind, self.height_m, math.inf, self.wind * 0.1)
 
 
 def cruising(shift: float = 0.0) -> Circumstance:
@@ -203,6 +209,12 @@ CONTRACTS = {
         WINDS,
         lambda _, at, __: at.height_m,
         lambda wind, state, height, _: (state, wind.velocity_world_mps(height)),
+        lambda *_: (),
+    ),
+    "currents": Contract(
+        CURRENTS,
+        lambda _, at, __: at.start.position_world_m,
+        lambda current, state, position, _: (state, current.velocity_world_mps(position)),
         lambda *_: (),
     ),
     "atmospheres": Contract(

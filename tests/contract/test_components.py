@@ -38,7 +38,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 CASES = list(cases())
 NAMED = {f"{case.family}/{case.name}": case for case in CASES}
 KEY = jax.random.key(3)
-OUTPUTS = {"estimators": Kinematics, "turbulence": Vec3, "winds": Vec3, "atmospheres": Air}
+FIELDS = {"turbulence": Vec3, "winds": Vec3, "currents": Vec3, "atmospheres": Air}
+OUTPUTS = {"estimators": Kinematics, **FIELDS}
 
 each_component = pytest.mark.parametrize("case", CASES, ids=str)
 each_name = pytest.mark.parametrize("case", NAMED.values(), ids=NAMED)

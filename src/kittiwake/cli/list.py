@@ -10,7 +10,7 @@ import typer
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.errors import KittiwakeError, did_you_mean
 from kittiwake.core.registry import Registry
-from kittiwake.environment import ATMOSPHERES, TURBULENCE, WINDS
+from kittiwake.environment import ATMOSPHERES, CURRENTS, TURBULENCE, WINDS
 from kittiwake.estimation import ESTIMATORS
 from kittiwake.guidance import GUIDANCE
 from kittiwake.scenario.library import summaries
@@ -26,6 +26,7 @@ REGISTRIES: tuple[Registry, ...] = (
     WINDS,
     TURBULENCE,
     ATMOSPHERES,
+    CURRENTS,
 )
 
 
@@ -43,6 +44,7 @@ class Kind(StrEnum):
     winds = "winds"
     turbulence = "turbulence"
     atmospheres = "atmospheres"
+    currents = "currents"
 
 
 def list_(

@@ -18,9 +18,33 @@ CONTROLLERS = Registry(
             "kittiwake.control.qrsim_velocity_height:QRSimVelocityHeight",
             "horizontal velocity, height and yaw to the sticks (QRSim VelocityHeightPID)",
         ),
+        "position": Entry(
+            "kittiwake.control.position:Position", "position and yaw to acceleration and yaw"
+        ),
+        "velocity": Entry(
+            "kittiwake.control.velocity:Velocity", "velocity and yaw to acceleration and yaw"
+        ),
+        "acceleration": Entry(
+            "kittiwake.control.acceleration:Acceleration",
+            "acceleration and yaw to thrust and attitude",
+        ),
+        "attitude": Entry(
+            "kittiwake.control.attitude:Attitude", "thrust and attitude to thrust and torque"
+        ),
+        "mixer": Entry(
+            "kittiwake.control.mixer:Mixer", "thrust and torque to the speeds of four rotors"
+        ),
         "stick-inversion": Entry(
             "kittiwake.control.stick_inversion:StickInversion",
             "thrust and attitude to the sticks of a self-levelling quadrotor",
+        ),
+        "vessel-heading-speed": Entry(
+            "kittiwake.control.vessel_heading_speed:VesselHeadingSpeed",
+            "heading and speed to rudder and thrust of a vessel (UAV-USV)",
+        ),
+        "vessel-position": Entry(
+            "kittiwake.control.vessel_position:VesselPosition",
+            "a place to heading and speed of a vessel, by pure pursuit",
         ),
     },
 )

@@ -139,6 +139,14 @@ class AbstractWind(eqx.Module):
         """The velocity of the air at a height."""
 
 
+class AbstractCurrent(eqx.Module):
+    """The motion of the water as a field."""
+
+    @abstractmethod
+    def velocity_world_mps(self, position_world_m: Vec3) -> Vec3:
+        """The velocity of the water at a place on its surface."""
+
+
 class AbstractAtmosphere(eqx.Module):
     """The state of still air as a field."""
 
@@ -162,7 +170,11 @@ class AbstractDynamics(eqx.Module):
     """How a vehicle's own state follows its native command."""
 
     native: ClassVar[type]
-    command_bounds: ClassVar[dict[str, tuple[float, float]]] = {}
+
+    @property
+    def command_bounds(self) -> dict[str, tuple[Real, Real]]:
+        """What the numbers of a native command may be, by column."""
+        return {}
 
     @abstractmethod
     def init(self, start: Kinematics, surroundings: Surroundings) -> Any:
@@ -180,10 +192,11 @@ class AbstractDynamics(eqx.Module):
 
     def taken(self, command: Any) -> Any:
         """A native command as the vehicle takes it: its numbers inside ``command_bounds``."""
-        if not self.command_bounds:
+        bounds = self.command_bounds
+        if not bounds:
             return command
         numbers = to_columns(command)
-        for name, (low, high) in self.command_bounds.items():
+        for name, (low, high) in bounds.items():
             numbers[name] = jnp.clip(numbers[name], low, high)
         return from_columns(type(command), numbers)
 

@@ -19,7 +19,8 @@ class Air(eqx.Module):
 class Surroundings(eqx.Module):
     """What a vehicle feels of the world and of the other vehicles; held over one physics step.
 
-    ``nearest_vehicle_m`` is infinite where nobody asked for distances between vehicles.
+    ``nearest_vehicle_m`` is infinite where nobody asked for distances between vehicles. The current
+    is that of the water there, or below.
     """
 
     gravity_mps2: Real
@@ -27,6 +28,7 @@ class Surroundings(eqx.Module):
     wind_world_mps: Vec3
     height_above_ground_m: Real
     nearest_vehicle_m: Real
+    current_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
     def blown(self, gust_world_mps: Vec3) -> "Surroundings":
         """The same with a gust added to the wind."""

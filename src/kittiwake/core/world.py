@@ -3,7 +3,12 @@
 import equinox as eqx
 import jax.numpy as jnp
 
-from kittiwake.core.component import AbstractAtmosphere, AbstractInteraction, AbstractWind
+from kittiwake.core.component import (
+    AbstractAtmosphere,
+    AbstractCurrent,
+    AbstractInteraction,
+    AbstractWind,
+)
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.surroundings import Surroundings
@@ -47,12 +52,13 @@ class World(eqx.Module):
     origin_altitude_m: Real
     atmosphere: AbstractAtmosphere
     wind: AbstractWind
+    current: AbstractCurrent
     area: FlightArea
     collision_distance_m: Real
     interactions: tuple[AbstractInteraction, ...]
 
     def surroundings(self, kinematics: Kinematics) -> Surroundings:
-        """What a vehicle feels there of the world alone: mean wind, still air, no others."""
+        """What a vehicle feels there of the world alone: mean wind, current, no others."""
         up = kinematics.position_world_m.z
         height = up - self.ground_z_m
         return Surroundings(
@@ -61,6 +67,7 @@ class World(eqx.Module):
             wind_world_mps=self.wind.velocity_world_mps(height),
             height_above_ground_m=height,
             nearest_vehicle_m=jnp.asarray(jnp.inf, jnp.result_type(up)),
+            current_world_mps=self.current.velocity_world_mps(kinematics.position_world_m),
         )
 
     def limits(self, kinematics: Kinematics, surroundings: Surroundings) -> tuple[Limit, ...]:

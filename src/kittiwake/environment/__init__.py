@@ -1,4 +1,4 @@
-"""Air, wind and gusts: what a world does to vehicles that fly through it."""
+"""Air, wind, gusts and currents: what a world does to vehicles that move through it."""
 
 from kittiwake.core.registry import Entry, Registry
 
@@ -34,6 +34,17 @@ ATMOSPHERES = Registry(
         "isa": Entry(
             "kittiwake.environment.atmosphere:StandardAtmosphere",
             "standard atmosphere of 1976 up to 20 km",
+        ),
+    },
+)
+
+CURRENTS = Registry(
+    "currents",
+    "current",
+    {
+        "none": Entry("kittiwake.environment.current:StillWater", "water at rest"),
+        "uniform": Entry(
+            "kittiwake.environment.current:UniformCurrent", "the same current everywhere"
         ),
     },
 )

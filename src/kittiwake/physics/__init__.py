@@ -10,5 +10,21 @@ DYNAMICS = Registry(
             "kittiwake.physics.attitude_response:AttitudeResponse",
             "identified response of a quadrotor with its autopilot (QRSim)",
         ),
+        "angle-velocity": Entry(
+            "kittiwake.physics.angle_velocity:AngleVelocity",
+            "angles that lag behind their commands, velocity by linear drag (Matlab simulator)",
+        ),
+        "multirotor": Entry(
+            "kittiwake.physics.multirotor:Multirotor",
+            "rigid body with four lagging rotors and other forces",
+        ),
+        "wrench-body": Entry(
+            "kittiwake.physics.wrench_body:WrenchBody",
+            "rigid body that takes thrust and torque as asked for (uav_gazebo)",
+        ),
+        "surface-vessel": Entry(
+            "kittiwake.physics.surface_vessel:SurfaceVessel",
+            "surge, sway and yaw of a vessel with rudder and propeller (Fossen)",
+        ),
     },
 )

@@ -76,13 +76,6 @@ class AttitudeResponse(AbstractDynamics):
     """Identified attitude-response quadrotor; parameter names follow the identified constants."""
 
     native: ClassVar[type] = AttitudeThrottle
-    command_bounds: ClassVar[dict[str, tuple[float, float]]] = {
-        "pitch_rad": (-0.9, 0.9),
-        "roll_rad": (-0.9, 0.9),
-        "throttle": (0.0, 1.0),
-        "yaw_rate_radps": (-4.5, 4.5),
-        "battery_v": (9.0, 12.0),
-    }
 
     mass_kg: Annotated[Real, POSITIVE]
     attitude_gain: Real
@@ -106,6 +99,17 @@ class AttitudeResponse(AbstractDynamics):
     max_angle_rad: Annotated[Real, POSITIVE]
     max_yaw_rad: Annotated[Real, POSITIVE]
     integrator: IntegratorName = eqx.field(static=True, default="heun")
+
+    @property
+    def command_bounds(self) -> dict[str, tuple[Real, Real]]:
+        """What the source's inputs take."""
+        return {
+            "pitch_rad": (-0.9, 0.9),
+            "roll_rad": (-0.9, 0.9),
+            "throttle": (0.0, 1.0),
+            "yaw_rate_radps": (-4.5, 4.5),
+            "battery_v": (9.0, 12.0),
+        }
 
     def init(self, start: Kinematics, surroundings: Surroundings) -> AttitudeResponseState:
         """At the start with the thrust that balances the weight."""

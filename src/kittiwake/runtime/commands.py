@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, TypeAlias, get_args, get_type_hints
 
 import numpy as np
@@ -14,6 +14,7 @@ from kittiwake.core.errors import CommandError
 from kittiwake.core.signals import Signal
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
 UNIT_TOLERANCE = 1e-3
@@ -88,10 +89,11 @@ def _numbers(name: str, signal: Any) -> list[float]:
 
 
 def _check_bounds(
-    name: str, kind: type, numbers: list[float], bounds: Mapping[str, tuple[float, float]]
+    name: str, kind: type, numbers: list[float], bounds: Mapping[str, tuple[Real, Real]]
 ) -> None:
     for column, number in zip(column_names(kind), numbers, strict=True):
-        bound = Bounds(*bounds[column]) if column in bounds else Bounds()
+        low, high = bounds.get(column, (-inf, inf))
+        bound = Bounds(float(low), float(high))
         if not bound.hold(number):
             message = f"{column} {number:g} for '{name}' is not allowed; must be {bound}"
             raise CommandError(message)

@@ -18,9 +18,10 @@ from kittiwake.core.recording import Recording
 from kittiwake.core.units import stored_name
 from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.world import World
-from kittiwake.environment import ATMOSPHERES, TURBULENCE, WINDS
+from kittiwake.environment import ATMOSPHERES, CURRENTS, TURBULENCE, WINDS
 from kittiwake.environment.proximity import Proximity
 from kittiwake.estimation import ESTIMATORS
+from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import GUIDANCE
 from kittiwake.guidance.playback import Playback
@@ -45,7 +46,11 @@ from kittiwake.sim.schedule import steps_between
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 
-WORLD_ENTRIES = {"wind": (WINDS, "none"), "atmosphere": (ATMOSPHERES, "isa")}
+WORLD_ENTRIES = {
+    "wind": (WINDS, "none"),
+    "current": (CURRENTS, "none"),
+    "atmosphere": (ATMOSPHERES, "isa"),
+}
 
 
 def build(document: Document, folder: Path) -> Scenario:
@@ -178,6 +183,7 @@ class _Builder:
             origin_altitude_m=settings.origin.altitude_m,
             atmosphere=parts["atmosphere"],
             wind=parts["wind"],
+            current=parts["current"],
             area=settings.area,
             collision_distance_m=distance or 0.0,
             interactions=() if distance is None else (Proximity(),),
@@ -301,10 +307,15 @@ def merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     kept = {key: value for key, value in defaults.items() if stored_name(key) not in names}
     for key, value in given.items():
         default = defaults.get(key)
-        both = isinstance(value, Mapping) and isinstance(default, Mapping)
-        same = both and value.get("type", default.get("type")) == default.get("type")
-        kept[key] = merged(default, value) if same else value
+        kept[key] = _merged_inside(default, value)
     return kept
+
+
+def _merged_inside(default: Any, given: Any) -> Any:
+    if not (isinstance(default, Mapping) and isinstance(given, Mapping)):
+        return given
+    kind = default.get("type")
+    return merged(default, given) if given.get("type", kind) == kind else given
 
 
 def _leading_from(rung: str) -> str:
@@ -320,9 +331,9 @@ def _shifted(start: Start, spacing: Vec3, times: int) -> Start:
     )
 
 
-def _check_recorded_bounds(table: Recording, bounds: Mapping[str, tuple[float, float]]) -> None:
+def _check_recorded_bounds(table: Recording, bounds: Mapping[str, tuple[Real, Real]]) -> None:
     for column, values in zip(table.columns, table.values.T, strict=True):
-        low, high = bounds.get(column, (-float("inf"), float("inf")))
+        low, high = map(float, bounds.get(column, (-float("inf"), float("inf"))))
         outside = (values < low) | (values > high)
         if outside.any():
             row = int(outside.argmax())

@@ -30,8 +30,10 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     Strict,
+    Tag,
     TypeAdapter,
     ValidationError,
     WrapValidator,
@@ -42,12 +44,22 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
+from kittiwake.core.parts import AbstractForce, AbstractRotor
 from kittiwake.core.recording import Recording
+from kittiwake.core.registry import Registry
 from kittiwake.core.units import USER_UNITS
+from kittiwake.forces import FORCES, ROTORS
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.scenario.problems import STATEMENT, Annotation, KeyPath, Plain, render_problems
+from kittiwake.scenario.problems import (
+    MAX_CHARACTERS,
+    STATEMENT,
+    Annotation,
+    KeyPath,
+    Plain,
+    render_problems,
+)
 
 # What a compiled program can hold in an integer.
 SMALLEST_INTEGER = -(2**63)
@@ -57,6 +69,9 @@ NOT_FINITE = "finite_number"
 OUT_OF_BOUNDS = "out_of_bounds"
 WRONG_LENGTH = "wrong_length"
 NOT_A_TABLE = "not_a_table"
+
+# of these a parameter may be any registered kind
+REGISTRIES: dict[Any, Registry] = {AbstractForce: FORCES, AbstractRotor: ROTORS}
 
 Component = TypeVar("Component", bound=eqx.Module)
 
@@ -167,7 +182,9 @@ def _constructed(cls: type[eqx.Module], parameters: _Parameters) -> eqx.Module:
     names = parameters.name_of_user_key
     given = {key: getattr(parameters, key) for key in parameters.model_fields_set}
     values = {
-        names.get(key, key): value for key, value in given.items() if not isinstance(value, _Mark)
+        names.get(key, key): value
+        for key, value in given.items()
+        if key != "type" and not isinstance(value, _Mark)
     }
     try:
         return cls(**values)
@@ -235,10 +252,46 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
         return hint
     if hint is Recording:
         return Annotated[Any, AfterValidator(_read_before)]
+    if hint in REGISTRIES:
+        return _any_of(REGISTRIES[hint])
     if isinstance(hint, type) and issubclass(hint, eqx.Module) and not inspect.isabstract(hint):
         return _component(hint)
     message = f"{hint} has no form in a scenario file"
     raise TypeError(message)
+
+
+def _any_of(registry: Registry) -> Annotation:
+    """The annotation for a record of any registered kind: its ``type``, then its parameters."""
+    kinds = tuple(
+        Annotated[_typed_component(registry.find(name), name), Tag(name)]
+        for name in registry.names()
+    )
+    union = Union[kinds]  # noqa: UP007
+    return Annotated[union, Discriminator(_type_of), BeforeValidator(partial(_typed, registry))]
+
+
+def _typed_component(cls: type[eqx.Module], name: str) -> Annotation:
+    fields: dict[str, Any] = {"type": (Literal[name], name)}
+    model = create_model(cls.__name__, __base__=parameters_model(cls), **fields)
+    return Annotated[model, AfterValidator(partial(_constructed, cls))]
+
+
+def _type_of(value: Plain) -> Plain:
+    return value["type"]
+
+
+def _typed(registry: Registry, value: Plain) -> Plain:
+    """A mapping with a known ``type``; a bare word is a type without parameters."""
+    given = {"type": value} if isinstance(value, str) else value
+    kind = given.get("type") if isinstance(given, Mapping) else None
+    if isinstance(kind, str) and kind in registry.entries:
+        return given
+    if isinstance(kind, str):
+        sentence = f"there is no {registry.noun} '{kind[:MAX_CHARACTERS]}'. "
+        sentence += did_you_mean(kind, registry.names())
+    else:
+        sentence = f"type is missing; write one of {', '.join(registry.names())}"
+    raise PydanticCustomError(STATEMENT, "{sentence}", {"sentence": sentence})
 
 
 def _members(hint: Annotation) -> set[Any]:

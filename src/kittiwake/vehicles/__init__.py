@@ -6,9 +6,39 @@ VEHICLES = Registry(
     "vehicles",
     "vehicle",
     {
+        "ar-drone": Entry(
+            "kittiwake.vehicles.rigid_bodies:AR_DRONE", "Parrot AR.Drone 2.0 with four rotors"
+        ),
+        "crazyflie": Entry(
+            "kittiwake.vehicles.rigid_bodies:CRAZYFLIE",
+            "Bitcraze Crazyflie 2: 27 g, four rotors with drag",
+        ),
+        "hummingbird": Entry(
+            "kittiwake.vehicles.rigid_bodies:HUMMINGBIRD",
+            "AscTec Hummingbird: 500 g, four rotors with drag, inflow and translational lift",
+        ),
+        "os4": Entry(
+            "kittiwake.vehicles.rigid_bodies:OS4", "OS4 with rotors after blade-element theory"
+        ),
+        "uav-gazebo": Entry(
+            "kittiwake.vehicles.rigid_bodies:UAV_GAZEBO",
+            "the body of uav_gazebo: thrust and torque as asked for",
+        ),
+        "rigid-body": Entry(
+            "kittiwake.vehicles.rigid_bodies:RIGID_BODY",
+            "a body of your own: mass, inertia and drag in the scenario",
+        ),
         "pelican": Entry(
             "kittiwake.vehicles.pelican:PELICAN",
             "AscTec Pelican as identified for QRSim: attitude response, throttle, battery ceiling",
+        ),
+        "angle-velocity": Entry(
+            "kittiwake.vehicles.angle_velocity:ANGLE_VELOCITY",
+            "drone of a Matlab simulator for ultrasonic sensors: lagging angles, linear drag",
+        ),
+        "strider": Entry(
+            "kittiwake.vehicles.strider:STRIDER",
+            "Strider V1.0 of the UAV-USV simulator: small catamaran with rudder and propeller",
         ),
     },
 )

@@ -29,4 +29,8 @@ class VehicleModel:
 
     def parameters(self) -> Mapping[str, Any]:
         """The dynamics' parameters as the data file gives them."""
-        return tomllib.loads(self.data.read_text(encoding="utf-8"))["parameters"]
+        return self.section("parameters")
+
+    def section(self, name: str) -> dict[str, Any]:
+        """A table of the data file; empty if it has none of this name."""
+        return tomllib.loads(self.data.read_text(encoding="utf-8")).get(name, {})

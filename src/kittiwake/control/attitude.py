@@ -1,0 +1,59 @@
+"""From thrust and attitude to torque.
+
+    tau = I (2 zeta omega_n (0 - omega) + omega_n^2 theta_e) + omega x (I omega)
+
+theta_e: the rotation vector from the present to the wanted attitude, in body axes, by the shorter
+way round (``2 sgn(w) vec(q_e)`` to first order). omega_n and zeta are given for tilt and for yaw,
+so gains do not depend on the vehicle. Source: Brescianini, Hehn, D'Andrea (2013), "Nonlinear
+quadrocopter attitude control", equation 29, with the gyroscopic term fed forward.
+"""
+
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import ThrustAttitude, ThrustTorque
+from kittiwake.geometry.inertia import Inertia
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Attitude(AbstractController):
+    """Second-order answer of the attitude; the thrust passes through."""
+
+    consumes: ClassVar[type] = ThrustAttitude
+    produces: ClassVar[type] = ThrustTorque
+
+    inertia_kgm2: Inertia
+    tilt_frequency_radps: Annotated[Real, POSITIVE] = 8.0
+    yaw_frequency_radps: Annotated[Real, POSITIVE] = 4.0
+    damping: Annotated[Real, NOT_NEGATIVE] = 1.0
+
+    def step(
+        self,
+        state: tuple[()],
+        inputs: tuple[ThrustAttitude, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[tuple[()], ThrustTorque]:
+        """The torque that turns the body towards the wanted attitude."""
+        del dt_s, key
+        wanted, estimate = inputs
+        omega = estimate.angular_velocity_body_radps
+        error = estimate.q_world_from_body.inverse() * wanted.q_world_from_body
+        turn = error.vector * (2.0 * jnp.where(error.w < 0.0, -1.0, 1.0))
+        wanted_rate = Vec3(
+            self._answer(self.tilt_frequency_radps, turn.x, omega.x),
+            self._answer(self.tilt_frequency_radps, turn.y, omega.y),
+            self._answer(self.yaw_frequency_radps, turn.z, omega.z),
+        )
+        gyroscopic = omega.cross(self.inertia_kgm2.times(omega))
+        torque = self.inertia_kgm2.times(wanted_rate) + gyroscopic
+        return state, ThrustTorque(wanted.thrust_n, torque)
+
+    def _answer(self, frequency_radps: Real, angle_rad: Real, rate_radps: Real) -> Real:
+        return frequency_radps * (frequency_radps * angle_rad - 2.0 * self.damping * rate_radps)

@@ -1,0 +1,84 @@
+"""From a place to the acceleration that leads there: a PD law with a speed limit, and an integral.
+
+With position error e, velocity v, natural frequency w and damping ratio z::
+
+    v_ref = w / (2 z) e,               at most so fast
+    a = 2 z w (v_ref - v) + b,         within limits
+    b' = k_i (v_ref - v)               while a is not cut, and b within the same limits
+
+which is a = w^2 e - 2 z w v + b near the goal: a step is answered with the damping z. A vehicle
+that comes from afar brakes along v = w / (2 z) e, with at most w / (2 z) v_max; the defaults keep
+that below the horizontal limit, so that it does not overshoot either.
+
+The integral holds a place in a steady wind; with its gain of 0 there is none. It sums the error of
+the velocity, which vanishes at rest only where that of the place does: on a long way it learns the
+drag and nothing else, and over a whole step its sum is zero. It is stable for z >= 1/2.
+"""
+
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.control.velocity import shortened, within
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import AccelerationYaw, PositionYaw
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class PositionState(eqx.Module):
+    """The integral's share of the acceleration."""
+
+    integral_world_mps2: Vec3
+
+
+class Position(AbstractController):
+    """Position and yaw to acceleration and yaw."""
+
+    consumes: ClassVar[type] = PositionYaw
+    produces: ClassVar[type] = AccelerationYaw
+
+    natural_frequency_radps: Annotated[Real, POSITIVE] = 1.5
+    damping_ratio: Annotated[Real, POSITIVE] = 1.0
+    integral_gain_per_s2: Annotated[Real, NOT_NEGATIVE] = 0.0
+    max_speed_mps: Annotated[Real, POSITIVE] = 5.0
+    max_horizontal_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
+    max_vertical_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
+
+    def init(self, key: PRNGKeyArray) -> PositionState:
+        """Nothing integrated."""
+        del key
+        return PositionState(Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0)))
+
+    def step(
+        self,
+        state: PositionState,
+        inputs: tuple[PositionYaw, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[PositionState, AccelerationYaw]:
+        """The acceleration; yaw is passed on."""
+        del key
+        wanted, estimate = inputs
+        error = wanted.position_world_m - estimate.position_world_m
+        damping = 2.0 * self.damping_ratio * self.natural_frequency_radps
+        direct = error * (self.natural_frequency_radps / (2.0 * self.damping_ratio))
+        lag = shortened(direct, self.max_speed_mps) - estimate.velocity_world_mps
+        free = lag * damping + state.integral_world_mps2
+        acceleration = self._within(free)
+        growth = lag * jnp.where(_same(free, acceleration), self.integral_gain_per_s2 * dt_s, 0.0)
+        integral = self._within(state.integral_world_mps2 + growth)
+        return PositionState(integral), AccelerationYaw(acceleration, wanted.yaw_rad)
+
+    def _within(self, wanted: Vec3) -> Vec3:
+        return within(
+            wanted, self.max_horizontal_acceleration_mps2, self.max_vertical_acceleration_mps2
+        )
+
+
+def _same(one: Vec3, other: Vec3) -> Flag:
+    return (one.x == other.x) & (one.y == other.y) & (one.z == other.z)

@@ -1,0 +1,57 @@
+"""From a velocity to the acceleration that reaches it: a = (v_ref - v) / T, within limits.
+
+A vehicle that accelerates as it is told follows a step of the velocity like a first-order lag with
+the time constant T. Drag and wind leave an offset of T times the acceleration that they cause.
+"""
+
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import AccelerationYaw, VelocityYaw
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Velocity(AbstractController):
+    """Velocity and yaw to acceleration and yaw."""
+
+    consumes: ClassVar[type] = VelocityYaw
+    produces: ClassVar[type] = AccelerationYaw
+
+    time_constant_s: Annotated[Real, POSITIVE] = 0.4
+    max_horizontal_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
+    max_vertical_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
+
+    def step(
+        self,
+        state: tuple[()],
+        inputs: tuple[VelocityYaw, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[tuple[()], AccelerationYaw]:
+        """The acceleration; yaw is passed on."""
+        del dt_s, key
+        wanted, estimate = inputs
+        error = wanted.velocity_world_mps - estimate.velocity_world_mps
+        acceleration = within(
+            error / self.time_constant_s,
+            self.max_horizontal_acceleration_mps2,
+            self.max_vertical_acceleration_mps2,
+        )
+        return state, AccelerationYaw(acceleration, wanted.yaw_rad)
+
+
+def within(wanted: Vec3, horizontal: Real, vertical: Real) -> Vec3:
+    """A vector whose horizontal part is cut to a length and whose vertical part to a range."""
+    across = shortened(Vec3(wanted.x, wanted.y, 0.0), horizontal)
+    return Vec3(across.x, across.y, jnp.clip(wanted.z, -vertical, vertical))
+
+
+def shortened(wanted: Vec3, longest: Real) -> Vec3:
+    """A vector of the same direction that is at most so long, which is more than nothing."""
+    return wanted * (longest / jnp.maximum(wanted.norm(), longest))

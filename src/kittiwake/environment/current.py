@@ -1,0 +1,34 @@
+"""The motion of the water, without waves."""
+
+from typing import Annotated
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.component import AbstractCurrent
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.vec3 import Vec3
+
+
+class StillWater(AbstractCurrent):
+    """Water at rest."""
+
+    def velocity_world_mps(self, position_world_m: Vec3) -> Vec3:
+        """Zero everywhere."""
+        del position_world_m
+        return Vec3.zero()
+
+
+class UniformCurrent(AbstractCurrent):
+    """The same horizontal current everywhere.
+
+    ``towards_rad`` is where it flows to, clockwise from north, as on charts.
+    """
+
+    speed_mps: Annotated[Real, NOT_NEGATIVE]
+    towards_rad: Real
+
+    def velocity_world_mps(self, position_world_m: Vec3) -> Vec3:
+        """The velocity of the water."""
+        del position_world_m
+        sine, cosine = sin_cos(self.towards_rad)
+        return Vec3(self.speed_mps * sine, self.speed_mps * cosine, 0.0)

@@ -1,0 +1,34 @@
+"""What pushes a body: rotors and the air's drag."""
+
+from kittiwake.core.registry import Entry, Registry
+
+ROTORS = Registry(
+    "rotors",
+    "rotor",
+    {
+        "blade-element": Entry(
+            "kittiwake.forces.blade_element_rotor:BladeElementRotor",
+            "blade-element theory: thrust, hub force, torque and rolling moment of the airspeed",
+        ),
+        "lumped": Entry(
+            "kittiwake.forces.lumped_rotor:LumpedRotor",
+            "thrust and torque by the square of the speed, with lumped effects of the airspeed",
+        ),
+    },
+)
+
+FORCES = Registry(
+    "forces",
+    "force",
+    {
+        "linear-drag": Entry(
+            "kittiwake.forces.drag:LinearDrag", "drag in proportion to the airspeed, by axis"
+        ),
+        "quadratic-drag": Entry(
+            "kittiwake.forces.drag:QuadraticDrag", "drag by the square of the airspeed, by axis"
+        ),
+        "rotation-damping": Entry(
+            "kittiwake.forces.drag:RotationDamping", "torque against the rotation, by axis"
+        ),
+    },
+)

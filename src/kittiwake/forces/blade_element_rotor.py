@@ -1,0 +1,151 @@
+"""A rotor by blade-element theory, with the inflow of momentum theory.
+
+For blades without flapping, of constant chord, whose pitch falls from theta_0 at the hub by
+theta_tw to the tip, integrated over radius and azimuth in a uniform inflow (Fay 2001, "Derivation
+of the aerodynamic forces for the Mesicopter simulation"; Bouabdallah 2007, "Design and control of
+quadrotors with application to autonomous flying")::
+
+    C_T / (sigma a) = (1/6 + mu^2/4) theta_0 - (1 + mu^2) theta_tw/8 - lambda/4
+    C_H / (sigma a) = mu C_d/(4 a) + lambda mu (theta_0 - theta_tw/2)/4
+    C_Q / (sigma a) = (1 + mu^2) C_d/(8 a) + lambda (theta_0/6 - theta_tw/8 - lambda/4)
+    C_R / (sigma a) = mu (theta_0/6 - theta_tw/8 - lambda/8)
+
+    (T, H) = (C_T, C_H) rho A (Omega R)^2,    (Q, R_m) = (C_Q, C_R) rho A (Omega R)^2 R
+
+mu = V / (Omega R) and lambda = (v_1 + w) / (Omega R), with V across and w along the axis the hub's
+velocity relative to the air; sigma = n c / (pi R); a, C_d: the profile's lift slope and drag. H
+points against V, Q against the rotation. R_m lowers the side on which the blades retreat: for a
+rotor that turns to the left it points against V. The wash v_1 is that of the thrust T_0 = b Omega^2
+that the rotor has at this speed at rest::
+
+    v_1^2 = -V^2/2 + sqrt((V^2/2)^2 + (T_0 / (2 rho A))^2)
+
+At rest both theories have to agree, C_T = 2 lambda^2, which gives b in closed form, and a vehicle
+that hovers has the wash of its weight, as in the sources. Multiplied out nothing is divided by
+Omega, so a rotor that stands still is no exception.
+
+The air takes exactly v_1 T and the profile's drag: no motion gains energy while T >= 0. Valid for
+mu < 0.3 and lambda small. Neglected: flapping, stall and reverse flow, the vortex ring (so descent
+is too good), the wash's decrease in a climb (so climbing is damped too much, by some 3 times), the
+body's rates within the disc. The motor follows its command like a first-order lag.
+"""
+
+import math
+from typing import Annotated
+
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.parts import AbstractRotor, Flow
+from kittiwake.core.wrench import Wrench
+from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.vec3 import Vec3
+
+# (m/s)^4: keeps the square roots away from zero, where they have no derivative
+LEAST_FLOW = 1e-24
+
+
+class BladeElementRotor(AbstractRotor):
+    """Geometry and profile of one rotor; hover is reckoned in air of ``design_density_kgpm3``."""
+
+    radius_m: Annotated[Real, POSITIVE]
+    chord_m: Annotated[Real, POSITIVE]
+    root_pitch_rad: Annotated[Real, POSITIVE]
+    profile_drag: Annotated[Real, NOT_NEGATIVE]
+    max_speed_radps: Annotated[Real, POSITIVE]
+    twist_rad: Real = 0.0
+    blades: Annotated[Count, POSITIVE] = 2
+    lift_slope: Annotated[Real, POSITIVE] = 5.7
+    min_speed_radps: Annotated[Real, NOT_NEGATIVE] = 0.0
+    spin_up_s: Annotated[Real, POSITIVE] = 0.05
+    inertia_kgm2: Annotated[Real, NOT_NEGATIVE] = 0.0
+    design_density_kgpm3: Annotated[Real, POSITIVE] = 1.225
+
+    def __check_init__(self) -> None:
+        """Refuses blades that cannot push up, where the angles are plain numbers."""
+        angles = (self.root_pitch_rad, self.twist_rad)
+        if all(isinstance(angle, int | float) for angle in angles) and not self._mean_pitch > 0.0:
+            message = (
+                f"twist_rad: {self.twist_rad:g} with a root_pitch_rad of {self.root_pitch_rad:g} "
+                "gives no thrust; must be below 4/3 of it"
+            )
+            raise ValueError(message)
+
+    def wrench(self, speed_radps: Real, spin: Real, flow: Flow, hub_body_m: Vec3) -> Wrench:
+        """Thrust, hub force, torque and rolling moment about the hub."""
+        airspeed = flow.airspeed_body_mps + flow.angular_velocity_body_radps.cross(hub_body_m)
+        u, v, w = airspeed.x, airspeed.y, airspeed.z
+        tip = self.radius_m * jnp.maximum(speed_radps, 0.0)
+        across2 = u * u + v * v
+        through = w + self._wash_mps(tip, across2)
+        pitch, lift = self._mean_pitch, self._lift_area_m2 * flow.surroundings.air.density_kgpm3
+        drag_share = self.profile_drag / (4.0 * self.lift_slope)
+        slant = (self.root_pitch_rad - self.twist_rad / 2.0) / 4.0
+        thrust = lift * (tip * (tip * pitch - through / 4.0) + across2 * slant)
+        # of H and R_m per unit of V
+        hub = -lift * (tip * drag_share + through * slant)
+        roll = -spin * lift * self.radius_m * (tip * pitch - through / 8.0)
+        torque = (tip * tip + across2) * drag_share / 2.0 + through * (tip * pitch - through / 4.0)
+        return Wrench(
+            Vec3(hub * u, hub * v, thrust),
+            Vec3(roll * u, roll * v, -spin * lift * self.radius_m * torque),
+        )
+
+    def speed_rate_radps2(self, speed_radps: Real, commanded_radps: Real) -> Real:
+        """A first-order lag."""
+        return (commanded_radps - speed_radps) / self.spin_up_s
+
+    @property
+    def speed_range_radps(self) -> tuple[Real, Real]:
+        """As given."""
+        return self.min_speed_radps, self.max_speed_radps
+
+    @property
+    def thrust_factor_ns2(self) -> Real:
+        """b: exact at rest in air of the design density."""
+        area = self.disc_area_m2 * self.radius_m**2
+        return self.design_density_kgpm3 * area * 2.0 * self.inflow_at_rest**2
+
+    @property
+    def torque_factor_nms2(self) -> Real:
+        """d: exact at rest in air of the design density."""
+        inflow = self.inflow_at_rest
+        profile = self.profile_drag / (8.0 * self.lift_slope)
+        share = profile + inflow * (self._mean_pitch - inflow / 4.0)
+        return self.design_density_kgpm3 * self._lift_area_m2 * self.radius_m**3 * share
+
+    @property
+    def axial_inertia_kgm2(self) -> Real:
+        """As given."""
+        return self.inertia_kgm2
+
+    @property
+    def disc_area_m2(self) -> Real:
+        """A: what the blades sweep."""
+        return math.pi * self.radius_m**2
+
+    @property
+    def solidity(self) -> Real:
+        """Sigma: the part of the disc that is blade."""
+        return self.blades * self.chord_m / (math.pi * self.radius_m)
+
+    @property
+    def inflow_at_rest(self) -> Real:
+        """The lambda at which blades and momentum give one thrust: 2 lambda^2 = C_T."""
+        loading = self.solidity * self.lift_slope
+        return loading / 16.0 * ((1.0 + 128.0 * self._mean_pitch / loading) ** 0.5 - 1.0)
+
+    @property
+    def _mean_pitch(self) -> Real:
+        """The pitch as the square of the blades' speed weighs it."""
+        return self.root_pitch_rad / 6.0 - self.twist_rad / 8.0
+
+    @property
+    def _lift_area_m2(self) -> Real:
+        return self.solidity * self.lift_slope * self.disc_area_m2
+
+    def _wash_mps(self, tip: Real, across2: Real) -> Real:
+        """v_1, written so that nothing cancels at high speed."""
+        square = (self.inflow_at_rest * tip) ** 2
+        root = jnp.sqrt(jnp.maximum(across2 * across2 / 4.0 + square * square, LEAST_FLOW))
+        return square / jnp.sqrt(across2 / 2.0 + root)

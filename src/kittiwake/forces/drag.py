@@ -1,0 +1,51 @@
+"""The air's resistance to a body, apart from its rotors.
+
+    F_i = -c_i V_i                        linear: what blades and slow flow give
+    F_i = -rho (C_d A)_i |V| V_i / 2      quadratic: what a blunt body gives (Hoerner 1965)
+    tau_i = -k_i omega_i                  against rotation
+
+V: velocity relative to the air, in body axes. Neglected: lift, and torque by an offset centre of
+pressure.
+"""
+
+from kittiwake.core.parts import AbstractForce, Flow
+from kittiwake.core.wrench import Wrench
+from kittiwake.geometry.vec3 import Vec3
+
+
+class LinearDrag(AbstractForce):
+    """In proportion to the airspeed."""
+
+    damping_body_kgps: Vec3
+
+    def wrench(self, flow: Flow) -> Wrench:
+        """A force against the airspeed."""
+        return Wrench(-_by_axis(self.damping_body_kgps, flow.airspeed_body_mps), Vec3.zero())
+
+
+class QuadraticDrag(AbstractForce):
+    """By the square of the airspeed; ``drag_area_body_m2`` is C_d A seen along each body axis."""
+
+    drag_area_body_m2: Vec3
+
+    def wrench(self, flow: Flow) -> Wrench:
+        """A force against the airspeed."""
+        airspeed = flow.airspeed_body_mps
+        pressure = 0.5 * flow.surroundings.air.density_kgpm3 * airspeed.norm()
+        return Wrench(-_by_axis(self.drag_area_body_m2, airspeed) * pressure, Vec3.zero())
+
+
+class RotationDamping(AbstractForce):
+    """In proportion to the body's rates."""
+
+    damping_body_nms: Vec3
+
+    def wrench(self, flow: Flow) -> Wrench:
+        """A torque against the rotation."""
+        return Wrench(
+            Vec3.zero(), -_by_axis(self.damping_body_nms, flow.angular_velocity_body_radps)
+        )
+
+
+def _by_axis(factors: Vec3, v: Vec3) -> Vec3:
+    return Vec3(factors.x * v.x, factors.y * v.y, factors.z * v.z)

@@ -1,0 +1,94 @@
+"""A rotor as a few numbers: thrust and torque by the square of its speed, and what airspeed adds.
+
+    T = k_T Omega^2 - k_z Omega w + k_h (u^2 + v^2)
+    H = -k_d Omega (u, v, 0)
+    M = k_f Omega (V x e_z) - spin k_Q Omega^2 e_z
+
+V = (u, v, w): velocity of the hub relative to the air in body axes. k_z: inflow lowers the thrust
+of a climbing rotor; k_h: translational lift; k_d: rotor drag by the blades' unequal airspeed; k_f:
+the disc flaps back, away from the flow, and takes the body along. Sources: Mahony, Kumar, Corke
+(2012), "Multirotor aerial vehicles", equations 7-12; Svacha, Mohta, Kumar (2017), "Improving
+quadrotor trajectory tracking by compensating for aerodynamic effects", equations 9-13. Valid while
+the airspeed is small beside the blades' tips; the vortex ring is neglected.
+
+The motor follows its command like a first-order lag, more slowly up or down if so given.
+"""
+
+from typing import Annotated
+
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.parts import AbstractRotor, Flow
+from kittiwake.core.wrench import Wrench
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class LumpedRotor(AbstractRotor):
+    """Coefficients of one rotor."""
+
+    thrust_ns2: Annotated[Real, POSITIVE]
+    torque_nms2: Annotated[Real, NOT_NEGATIVE]
+    max_speed_radps: Annotated[Real, POSITIVE]
+    min_speed_radps: Annotated[Real, NOT_NEGATIVE] = 0.0
+    spin_up_s: Annotated[Real, POSITIVE] = 0.05
+    spin_down_s: Annotated[Real, POSITIVE] | None = None
+    inertia_kgm2: Annotated[Real, NOT_NEGATIVE] = 0.0
+    inflow_ns2pm: Annotated[Real, NOT_NEGATIVE] = 0.0
+    translational_lift_ns2pm2: Annotated[Real, NOT_NEGATIVE] = 0.0
+    drag_ns2pm: Annotated[Real, NOT_NEGATIVE] = 0.0
+    flapping_ns2: Annotated[Real, NOT_NEGATIVE] = 0.0
+
+    def wrench(self, speed_radps: Real, spin: Real, flow: Flow, hub_body_m: Vec3) -> Wrench:
+        """Thrust, rotor drag, flapping moment and torque about the hub."""
+        square = speed_radps * speed_radps
+        thrust, torque = self.thrust_ns2 * square, -spin * self.torque_nms2 * square
+        if self._only_static:
+            return Wrench(Vec3(0.0, 0.0, thrust), Vec3(0.0, 0.0, torque))
+        airspeed = flow.airspeed_body_mps + flow.angular_velocity_body_radps.cross(hub_body_m)
+        u, v, w = airspeed.x, airspeed.y, airspeed.z
+        lift = self.translational_lift_ns2pm2 * (u * u + v * v)
+        drag, flapping = self.drag_ns2pm * speed_radps, self.flapping_ns2 * speed_radps
+        return Wrench(
+            Vec3(-drag * u, -drag * v, thrust - self.inflow_ns2pm * speed_radps * w + lift),
+            Vec3(flapping * v, -flapping * u, torque),
+        )
+
+    def speed_rate_radps2(self, speed_radps: Real, commanded_radps: Real) -> Real:
+        """A first-order lag."""
+        gap = commanded_radps - speed_radps
+        if self.spin_down_s is None:
+            return gap / self.spin_up_s
+        return gap / jnp.where(gap > 0.0, self.spin_up_s, self.spin_down_s)
+
+    @property
+    def speed_range_radps(self) -> tuple[Real, Real]:
+        """As given."""
+        return self.min_speed_radps, self.max_speed_radps
+
+    @property
+    def thrust_factor_ns2(self) -> Real:
+        """As given."""
+        return self.thrust_ns2
+
+    @property
+    def torque_factor_nms2(self) -> Real:
+        """As given."""
+        return self.torque_nms2
+
+    @property
+    def axial_inertia_kgm2(self) -> Real:
+        """As given."""
+        return self.inertia_kgm2
+
+    @property
+    def _only_static(self) -> bool:
+        """Whether the airspeed is known to have no effect, which then costs nothing."""
+        by_airspeed = (
+            self.inflow_ns2pm,
+            self.translational_lift_ns2pm2,
+            self.drag_ns2pm,
+            self.flapping_ns2,
+        )
+        return all(isinstance(factor, int | float) and factor == 0.0 for factor in by_airspeed)

@@ -1,0 +1,163 @@
+"""Newton and Euler: how a rigid body accelerates under a wrench.
+
+    m dv/dt = F + m g                                       in the world
+    I domega/dt + omega x (I omega + h) = tau               in the body
+
+h is the angular momentum of rotors relative to the body. In a heavy fluid the body also moves the
+fluid (Kirchhoff; Fossen 2011, "Handbook of Marine Craft Hydrodynamics and Motion Control",
+equations 6.42-6.44): with the momenta (p, l) = (M_rb + M_A) (v, omega) in the body,
+
+    dp/dt + omega x p = F + m g,    dl/dt + omega x l + v x p = tau.
+
+Attitude: dq/dt = q (0, omega) / 2 (Sola 2017, equation 201), normalised after each step.
+"""
+
+from typing import Annotated, Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.parts import Flow
+from kittiwake.core.surroundings import Surroundings
+from kittiwake.core.wrench import Wrench
+from kittiwake.geometry.inertia import Inertia
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.integrators import Phase
+
+Row = tuple[Real, Real, Real, Real, Real, Real]
+Matrix6 = tuple[Row, Row, Row, Row, Row, Row]
+
+
+class Pose(eqx.Module):
+    """Where the centre of mass is, and the attitude."""
+
+    position_world_m: Vec3
+    q_world_from_body: Quaternion
+
+
+class Twist(eqx.Module):
+    """Velocity in the world, angular velocity in the body."""
+
+    velocity_world_mps: Vec3
+    angular_velocity_body_radps: Vec3
+
+
+class RigidBody(eqx.Module):
+    """Mass, inertia, and the mass of fluid that moves along (in body axes, order v then omega)."""
+
+    mass_kg: Annotated[Real, POSITIVE]
+    inertia_kgm2: Inertia
+    added_mass: Matrix6 | None = None
+
+    def twist_rate(
+        self,
+        q_world_from_body: Quaternion,
+        twist: Twist,
+        wrench: Wrench,
+        gravity_mps2: Real,
+        rotor_momentum_body_nms: Vec3 | None = None,
+    ) -> Twist:
+        """Rates of change of the velocities under a wrench; gravity is added here."""
+        if self.added_mass is not None:
+            return self._rate_in_fluid(q_world_from_body, twist, wrench, gravity_mps2)
+        omega = twist.angular_velocity_body_radps
+        momentum = self.inertia_kgm2.times(omega)
+        if rotor_momentum_body_nms is not None:
+            momentum = momentum + rotor_momentum_body_nms
+        specific_force = q_world_from_body.rotate(wrench.force_body_n) / self.mass_kg
+        return Twist(
+            specific_force - Vec3(0.0, 0.0, gravity_mps2),
+            self.inertia_kgm2.solve(wrench.torque_body_nm - omega.cross(momentum)),
+        )
+
+    def kinetic_energy_j(self, twist: Twist) -> Real:
+        """Of the body alone, without fluid."""
+        velocity, omega = twist.velocity_world_mps, twist.angular_velocity_body_radps
+        return 0.5 * (
+            self.mass_kg * velocity.dot(velocity) + omega.dot(self.inertia_kgm2.times(omega))
+        )
+
+    def _rate_in_fluid(
+        self, q: Quaternion, twist: Twist, wrench: Wrench, gravity_mps2: Real
+    ) -> Twist:
+        inverse = q.inverse()
+        v, omega = inverse.rotate(twist.velocity_world_mps), twist.angular_velocity_body_radps
+        weight = inverse.rotate(Vec3(0.0, 0.0, -gravity_mps2 * self.mass_kg))
+        mass = self._mass_matrix()
+        momenta = mass @ jnp.concatenate([v.array, omega.array])
+        p, l = Vec3.of(momenta[:3]), Vec3.of(momenta[3:])  # noqa: E741  Kirchhoff's letters
+        force = wrench.force_body_n + weight - omega.cross(p)
+        torque = wrench.torque_body_nm - omega.cross(l) - v.cross(p)
+        rates = jnp.linalg.solve(mass, jnp.concatenate([force.array, torque.array]))
+        acceleration_world = q.rotate(Vec3.of(rates[:3]) + omega.cross(v))
+        return Twist(acceleration_world, Vec3.of(rates[3:]))
+
+    def _mass_matrix(self) -> jnp.ndarray:
+        inertia = self.inertia_kgm2
+        rows = [
+            [self.mass_kg, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [0.0, self.mass_kg, 0.0, 0.0, 0.0, 0.0],
+            [0.0, 0.0, self.mass_kg, 0.0, 0.0, 0.0],
+            [0.0, 0.0, 0.0, inertia.xx, inertia.xy, inertia.xz],
+            [0.0, 0.0, 0.0, inertia.xy, inertia.yy, inertia.yz],
+            [0.0, 0.0, 0.0, inertia.xz, inertia.yz, inertia.zz],
+        ]
+        assert self.added_mass is not None
+        return jnp.asarray(rows) + jnp.asarray(self.added_mass)
+
+
+class FlightState(eqx.Module):
+    """A body at a tick; the specific force is the mean over the step that led to it."""
+
+    phase: Phase[Pose, Any]
+    specific_force_body_mps2: Vec3
+
+    def kinematics(self, twist: Twist) -> Kinematics:
+        """The motion in all the forms that people read."""
+        pose = self.phase.configuration
+        q = pose.q_world_from_body
+        return Kinematics(
+            position_world_m=pose.position_world_m,
+            q_world_from_body=q,
+            euler_world_from_body=q.to_euler(),
+            velocity_world_mps=twist.velocity_world_mps,
+            velocity_body_mps=q.inverse().rotate(twist.velocity_world_mps),
+            angular_velocity_body_radps=twist.angular_velocity_body_radps,
+            specific_force_body_mps2=self.specific_force_body_mps2,
+        )
+
+
+def begun(start: Kinematics) -> tuple[Pose, Twist]:
+    """Pose and twist at the start."""
+    pose = Pose(start.position_world_m, start.q_world_from_body)
+    return pose, Twist(start.velocity_world_mps, start.angular_velocity_body_radps)
+
+
+def attitude_rate(q: Quaternion, angular_velocity_body_radps: Vec3) -> Quaternion:
+    """The rate of change of a quaternion."""
+    half = angular_velocity_body_radps * 0.5
+    return q * Quaternion(0.0, half.x, half.y, half.z)
+
+
+def flow_around(pose: Pose, twist: Twist, surroundings: Surroundings) -> Flow:
+    """How the body moves through the air."""
+    q = pose.q_world_from_body
+    airspeed_world = twist.velocity_world_mps - surroundings.wind_world_mps
+    return Flow(
+        q.inverse().rotate(airspeed_world), twist.angular_velocity_body_radps, q, surroundings
+    )
+
+
+def advanced(
+    phase: Phase[Pose, Any], before: Twist, after: Twist, gravity_mps2: Real, dt_s: Real
+) -> FlightState:
+    """The state after a step: its quaternion of unit length, and the mean specific force."""
+    pose = phase.configuration
+    q = pose.q_world_from_body.normalised()
+    mean_world = (after.velocity_world_mps - before.velocity_world_mps) / dt_s
+    specific_force = q.inverse().rotate(mean_world + Vec3(0.0, 0.0, gravity_mps2))
+    return FlightState(Phase(Pose(pose.position_world_m, q), phase.motion), specific_force)

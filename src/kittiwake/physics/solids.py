@@ -1,0 +1,86 @@
+"""The inertia of a body that is put together of simple solids.
+
+    cuboid:    I_x = m (b^2 + c^2) / 12 for edges b, c across x, and so for y and z
+    cylinder:  m r^2 / 2 along its axis, m (3 r^2 + l^2) / 12 across it
+    moved:     I' = I + m (d.d E - d d^T)                       (Steiner, parallel axes)
+
+A quadrotor as Kemper describes it, after Micklisch, Hilliard and ElAarag (2021), "Modeling and
+simulation of autonomous quadrotor systems and their onboard sensors", equations 21 to 23: a cuboid,
+and two rods that cross in its centre. The source takes the rods as thin; here they have a radius.
+Homogeneous solids; where they overlap both count.
+"""
+
+from typing import Annotated, Literal
+
+import equinox as eqx
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.geometry.inertia import Inertia
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+Axis = Literal["x", "y", "z"]
+
+
+class Solid(eqx.Module):
+    """Mass, where its centre is, and the inertia about that centre."""
+
+    mass_kg: Annotated[Real, POSITIVE]
+    inertia_kgm2: Inertia
+    centre_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+
+
+def cuboid(mass_kg: Real, edges_body_m: Vec3) -> Inertia:
+    """About the centre, of edges along the axes."""
+    xx, yy, zz = (edge * edge * mass_kg / 12.0 for edge in _components(edges_body_m))
+    return Inertia(yy + zz, xx + zz, xx + yy)
+
+
+def cylinder(mass_kg: Real, radius_m: Real, length_m: Real, axis: Axis) -> Inertia:
+    """About the centre."""
+    along = mass_kg * radius_m**2 / 2.0
+    across = mass_kg * (3.0 * radius_m**2 + length_m**2) / 12.0
+    return Inertia(*(along if axis == name else across for name in ("x", "y", "z")))
+
+
+def assembled(*solids: Solid) -> Solid:
+    """All of them as one, about their common centre of mass."""
+    mass = sum(solid.mass_kg for solid in solids)
+    moment = sum((solid.centre_body_m * solid.mass_kg for solid in solids), start=Vec3.zero())
+    centre = moment / mass
+    moved = [_about(solid, solid.centre_body_m - centre) for solid in solids]
+    return Solid(mass, Inertia(*(sum(entries) for entries in zip(*moved, strict=True))), centre)
+
+
+def crossed_quadrotor(
+    hull_mass_kg: Real,
+    hull_edges_body_m: Vec3,
+    arms_mass_kg: Real,
+    arm_radius_m: Real,
+    span_m: Real,
+) -> Solid:
+    """A cuboid with two crossing rods along x and y from rotor to rotor, which share their mass."""
+    arm_mass_kg = arms_mass_kg / 2.0
+    return assembled(
+        Solid(hull_mass_kg, cuboid(hull_mass_kg, hull_edges_body_m)),
+        Solid(arm_mass_kg, cylinder(arm_mass_kg, arm_radius_m, span_m, "x")),
+        Solid(arm_mass_kg, cylinder(arm_mass_kg, arm_radius_m, span_m, "y")),
+    )
+
+
+def _about(solid: Solid, offset_m: Vec3) -> tuple[Real, Real, Real, Real, Real, Real]:
+    """The entries xx, yy, zz, xy, xz, yz about a point from which the centre lies so far."""
+    x, y, z = _components(offset_m)
+    own, mass = solid.inertia_kgm2, solid.mass_kg
+    return (
+        own.xx + mass * (y * y + z * z),
+        own.yy + mass * (x * x + z * z),
+        own.zz + mass * (x * x + y * y),
+        own.xy - mass * x * y,
+        own.xz - mass * x * z,
+        own.yz - mass * y * z,
+    )
+
+
+def _components(v: Vec3) -> tuple[Real, Real, Real]:
+    return v.x, v.y, v.z

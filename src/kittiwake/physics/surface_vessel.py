@@ -1,0 +1,343 @@
+"""A vessel on calm water: surge, sway and yaw.
+
+Manoeuvring equations after Fossen (2011), "Handbook of Marine Craft Hydrodynamics and Motion
+Control", sections 6.3-6.5 and 8.3, with the origin in the centre of mass::
+
+    M nu_r' + C(nu_r) nu_r + D(nu_r) nu_r = tau,    nu_r = nu - nu_c
+    x' = u cos psi - v sin psi,   y' = u sin psi + v cos psi,   psi' = r
+
+nu = (u, v, r): velocity over ground to the front and to the left, yaw rate; nu_c: the current in
+body axes, of which only the turning of the body changes the components within a step. M: mass and
+added mass; C: the momentum's change of direction (Kirchhoff), which does no work. D: linear
+derivatives of each hull and quadratic resistance in surge. tau: propeller, rudder, and the air with
+``X = -k_x u_a |u_a|``, ``Y = -k_y v_a |v_a|`` of the velocity relative to the wind. All derivatives
+keep their signs when y and z are turned over, so that a book's values for y to the right and z down
+hold in the FLU body as they are.
+
+Valid at slowly changing speeds near the one for which the linear derivatives are given. Neglected:
+heave, roll and pitch, waves, the flow of one hull at another, propeller wash at the rudder, forces
+of shallow water. Derivatives from slender-body theory contain the destabilising moment that added
+mass also brings: give one of the two.
+"""
+
+import math
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
+from kittiwake.core.component import AbstractDynamics
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import RudderThrust
+from kittiwake.core.surroundings import Surroundings
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+
+AT_LEAST_ONE = Bounds(low=1.0)
+RUDDER_ANGLE = Bounds(low=0.0, high=math.pi / 2.0, open_below=True)
+# slower than this no flow has a direction; its square is a normal number in single precision too
+STILL_MPS = 1e-12
+
+
+class HullDerivatives(eqx.Module):
+    """Forces of one hull: X_u, Y_v, Y_r, N_v, N_r, and X_u|u| per velocity squared."""
+
+    y_v_kgps: Real
+    y_r_kgmps: Real
+    n_v_kgmps: Real
+    n_r_kgm2ps: Real
+    x_u_kgps: Real = 0.0
+    x_uu_kgpm: Real = 0.0
+
+
+def slender_body_derivatives(
+    length_m: float, draught_m: float, density_kgpm3: float, speed_mps: float
+) -> HullDerivatives:
+    """Sway and yaw derivatives of a slender hull at a speed.
+
+    With k = pi rho U T^2 / 2: ``Y_v = -k, Y_r = k L / 2, N_v = -k L / 2, N_r = -k L^2 / 4``: the
+    leading terms of Clarke, Gedling, Hine (1983), "The application of manoeuvring criteria in hull
+    design using linear theory", which are those of slender-body theory (Newman 1977, "Marine
+    Hydrodynamics", chapter 7). Valid for draught T and beam small against the length L.
+    """
+    k = 0.5 * math.pi * density_kgpm3 * speed_mps * draught_m**2
+    return HullDerivatives(
+        y_v_kgps=-k,
+        y_r_kgmps=0.5 * k * length_m,
+        n_v_kgmps=-0.5 * k * length_m,
+        n_r_kgm2ps=-0.25 * k * length_m**2,
+    )
+
+
+class AddedMass(eqx.Module):
+    """The water that moves along, all hulls together: -X_u', -Y_v', -Y_r' = -N_v', -N_r'."""
+
+    surge_kg: Annotated[Real, NOT_NEGATIVE] = 0.0
+    sway_kg: Annotated[Real, NOT_NEGATIVE] = 0.0
+    sway_yaw_kgm: Real = 0.0
+    yaw_kgm2: Annotated[Real, NOT_NEGATIVE] = 0.0
+
+
+class Rudder(eqx.Module):
+    """A blade with a force along its normal, by the flow that it meets.
+
+    ``F = rho/2 A C u^2 sin(pi/2 sat(alpha / alpha_stall))``: it grows with the angle of attack up
+    to the stall and keeps its value beyond. The flow's direction is that at ``inflow_x_body_m``,
+    where the yaw rate adds ``x r`` to the sideward velocity. For a rudder in free flow that is its
+    own place ``x_body_m``; behind a hull it is an effective one, as in the MMG method (Yasukawa,
+    Yoshimura 2015, "Introduction of MMG standard method for ship maneuvering predictions"). With
+    ``inflow_x_body_m = x_body_m`` the force takes energy from any motion.
+    """
+
+    area_m2: Annotated[Real, POSITIVE]
+    max_lift_coefficient: Annotated[Real, NOT_NEGATIVE]
+    stall_rad: Annotated[Real, POSITIVE]
+    x_body_m: Real
+    inflow_x_body_m: Real
+    max_angle_rad: Annotated[Real, RUDDER_ANGLE]
+    max_rate_radps: Annotated[Real | None, POSITIVE] = None
+
+    def force(
+        self,
+        surge_mps: Real,
+        sway_mps: Real,
+        yaw_rate_radps: Real,
+        angle_rad: Real,
+        density_kgpm3: Real,
+    ) -> tuple[Real, Real]:
+        """Forces forward and to the left at the rudder, by the velocities through the water.
+
+        A positive angle has the trailing edge to the left.
+        """
+        sine, cosine = sin_cos(angle_rad)
+        sideward = sway_mps + self.inflow_x_body_m * yaw_rate_radps
+        # the blade's own velocity along its chord and along its normal (sine, cosine)
+        along = surge_mps * cosine - sideward * sine
+        across = surge_mps * sine + sideward * cosine
+        attack = -_angle(across, jnp.abs(along))
+        lift = jnp.sin(0.5 * math.pi * jnp.clip(attack / self.stall_rad, -1.0, 1.0))
+        pressure_pa = 0.5 * density_kgpm3 * surge_mps * surge_mps
+        force_n = pressure_pa * self.area_m2 * self.max_lift_coefficient * lift
+        return force_n * sine, force_n * cosine
+
+    def start_and_rate(
+        self, angle_rad: Real, commanded_rad: Real, dt_s: Real
+    ) -> tuple[Real, Float[Array, ""]]:
+        """The angle with which a step begins, and its rate over it; at once without a limit."""
+        if self.max_rate_radps is None:
+            return commanded_rad, jnp.zeros_like(jnp.asarray(commanded_rad))
+        limit = self.max_rate_radps
+        return angle_rad, jnp.clip((commanded_rad - angle_rad) / dt_s, -limit, limit)
+
+
+class SurfacePose(eqx.Module):
+    """Where the vessel is on the water, and its yaw, which counts full turns."""
+
+    x_world_m: Real
+    y_world_m: Real
+    yaw_rad: Real
+
+
+class SurfaceMotion(eqx.Module):
+    """Velocity over ground forward and to the left, yaw rate, and the rudder's angle."""
+
+    surge_mps: Real
+    sway_mps: Real
+    yaw_rate_radps: Real
+    rudder_rad: Real
+
+
+class SurfaceVesselState(eqx.Module):
+    """The state at a tick; thrust and specific force are those of the step that led to it."""
+
+    phase: Phase[SurfacePose, SurfaceMotion]
+    height_world_m: Real
+    thrust_n: Real
+    specific_force_body_mps2: Vec3
+
+
+class SurfaceVessel(AbstractDynamics):
+    """Manoeuvring vessel with one rudder and thrust along its axis.
+
+    It floats at the height at which it starts; of a start's attitude and velocity, the vessel takes
+    yaw, yaw rate and the horizontal velocity.
+    """
+
+    native: ClassVar[type] = RudderThrust
+
+    mass_kg: Annotated[Real, POSITIVE]
+    yaw_inertia_kgm2: Annotated[Real, POSITIVE]
+    hull: HullDerivatives
+    rudder: Rudder
+    max_thrust_n: Annotated[Real, POSITIVE]
+    added_mass: AddedMass = AddedMass()
+    air_drag_surge_kgpm: Annotated[Real, NOT_NEGATIVE] = 0.0
+    air_drag_sway_kgpm: Annotated[Real, NOT_NEGATIVE] = 0.0
+    water_density_kgpm3: Annotated[Real, POSITIVE] = 998.0
+    hulls: Annotated[Count, AT_LEAST_ONE] = eqx.field(static=True, default=1)
+    integrator: IntegratorName = eqx.field(static=True, default="rk4")
+
+    def __check_init__(self) -> None:
+        """Refuses added mass that couples sway and yaw more than any body of water could."""
+        numbers = self._lateral_mass()
+        if all(isinstance(number, int | float) for number in numbers):
+            sway, coupling, yaw = numbers
+            if not sway * yaw > coupling * coupling:
+                message = (
+                    f"added_mass.sway_yaw_kgm: {coupling:g} is not allowed; its square must be "
+                    f"below {sway * yaw:g}, mass times inertia with what is added"
+                )
+                raise ValueError(message)
+
+    @property
+    def command_bounds(self) -> dict[str, tuple[Real, Real]]:
+        """The rudder's stops and the propeller's strongest push and pull."""
+        angle, thrust = self.rudder.max_angle_rad, self.max_thrust_n
+        return {"rudder_rad": (-angle, angle), "thrust_n": (-thrust, thrust)}
+
+    def init(self, start: Kinematics, surroundings: Surroundings) -> SurfaceVesselState:
+        """At the start, rudder amidships and without thrust."""
+        position, velocity = start.position_world_m, start.velocity_world_mps
+        yaw = start.euler_world_from_body.yaw_rad
+        surge, sway = _in_body(velocity, yaw)
+        rate = start.angular_velocity_body_radps.z
+        zero = jnp.zeros_like(surge)
+        phase = Phase(
+            SurfacePose(position.x, position.y, yaw), SurfaceMotion(surge, sway, rate, zero)
+        )
+        slope = self.derivative(phase, zero, zero, surroundings).motion
+        specific_force = Vec3(
+            slope.surge_mps - rate * sway,
+            slope.sway_mps + rate * surge,
+            surroundings.gravity_mps2,
+        )
+        return SurfaceVesselState(phase, position.z, zero, specific_force)
+
+    def step(
+        self,
+        state: SurfaceVesselState,
+        command: RudderThrust,
+        surroundings: Surroundings,
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> SurfaceVesselState:
+        """One step; thrust, wind and current in the world are held over it."""
+        del key
+        began = state.phase
+        angle, rate = self.rudder.start_and_rate(began.motion.rudder_rad, command.rudder_rad, dt_s)
+        steered = eqx.tree_at(lambda phase: phase.motion.rudder_rad, began, angle)
+
+        def derivative(
+            phase: Phase[SurfacePose, SurfaceMotion],
+        ) -> Phase[SurfacePose, SurfaceMotion]:
+            return self.derivative(phase, rate, command.thrust_n, surroundings)
+
+        ended = INTEGRATORS[self.integrator].step(derivative, steered, dt_s)
+        gained = _velocity_world(ended) - _velocity_world(began)
+        forward, left = _in_body(gained / dt_s, ended.configuration.yaw_rad)
+        specific_force = Vec3(forward, left, surroundings.gravity_mps2)
+        return SurfaceVesselState(ended, state.height_world_m, command.thrust_n, specific_force)
+
+    def derivative(
+        self,
+        phase: Phase[SurfacePose, SurfaceMotion],
+        rudder_rate_radps: Real,
+        thrust_n: Real,
+        surroundings: Surroundings,
+    ) -> Phase[SurfacePose, SurfaceMotion]:
+        """Rates of change of pose and motion."""
+        yaw, motion = phase.configuration.yaw_rad, phase.motion
+        r = motion.yaw_rate_radps
+        current_u, current_v = _in_body(surroundings.current_world_mps, yaw)
+        u, v = motion.surge_mps - current_u, motion.sway_mps - current_v
+        x, y, n = self._water_forces(u, v, r, motion.rudder_rad)
+        air_x, air_y = self._air_forces(motion, yaw, surroundings.wind_world_mps)
+        # momenta: M nu_r; their change of direction is C(nu_r) nu_r
+        sway_mass, coupling, yaw_inertia = self._lateral_mass()
+        p_u = (self.mass_kg + self.added_mass.surge_kg) * u
+        p_v = sway_mass * v + coupling * r
+        surge_force = x + air_x + thrust_n + r * p_v
+        sway_force = y + air_y - r * p_u
+        yaw_moment = n + v * p_u - u * p_v
+        determinant = sway_mass * yaw_inertia - coupling * coupling
+        velocity = _velocity_world(phase)
+        return Phase(
+            SurfacePose(velocity.x, velocity.y, r),
+            SurfaceMotion(
+                # the last terms: a constant current's components in the turning body
+                surge_force / (self.mass_kg + self.added_mass.surge_kg) + r * current_v,
+                (yaw_inertia * sway_force - coupling * yaw_moment) / determinant - r * current_u,
+                (sway_mass * yaw_moment - coupling * sway_force) / determinant,
+                rudder_rate_radps,
+            ),
+        )
+
+    def kinematics(self, state: SurfaceVesselState) -> Kinematics:
+        """Where the vessel is and how it moves."""
+        pose, motion = state.phase.configuration, state.phase.motion
+        level = jnp.zeros_like(jnp.asarray(pose.yaw_rad))
+        euler = EulerZYX(level, level, pose.yaw_rad)
+        return Kinematics(
+            position_world_m=Vec3(pose.x_world_m, pose.y_world_m, state.height_world_m),
+            q_world_from_body=Quaternion.from_euler(euler),
+            euler_world_from_body=euler,
+            velocity_world_mps=_velocity_world(state.phase),
+            velocity_body_mps=Vec3(motion.surge_mps, motion.sway_mps, level),
+            angular_velocity_body_radps=Vec3(level, level, motion.yaw_rate_radps),
+            specific_force_body_mps2=state.specific_force_body_mps2,
+        )
+
+    def actuators(self, state: SurfaceVesselState) -> dict[str, Real]:
+        """The rudder's angle and the thrust."""
+        return {"rudder_rad": state.phase.motion.rudder_rad, "thrust_n": state.thrust_n}
+
+    def _lateral_mass(self) -> tuple[Real, Real, Real]:
+        """The part of M that couples sway and yaw."""
+        added = self.added_mass
+        return (
+            self.mass_kg + added.sway_kg,
+            added.sway_yaw_kgm,
+            self.yaw_inertia_kgm2 + added.yaw_kgm2,
+        )
+
+    def _water_forces(self, u: Real, v: Real, r: Real, rudder_rad: Real) -> tuple[Real, Real, Real]:
+        """Forces of hulls and rudder and their moment, by the velocities through the water."""
+        hull, hulls = self.hull, float(self.hulls)
+        rudder_x, rudder_y = self.rudder.force(u, v, r, rudder_rad, self.water_density_kgpm3)
+        return (
+            hulls * (hull.x_u_kgps * u + hull.x_uu_kgpm * u * jnp.abs(u)) + rudder_x,
+            hulls * (hull.y_v_kgps * v + hull.y_r_kgmps * r) + rudder_y,
+            hulls * (hull.n_v_kgmps * v + hull.n_r_kgm2ps * r) + self.rudder.x_body_m * rudder_y,
+        )
+
+    def _air_forces(self, motion: SurfaceMotion, yaw: Real, wind: Vec3) -> tuple[Real, Real]:
+        wind_u, wind_v = _in_body(wind, yaw)
+        u, v = motion.surge_mps - wind_u, motion.sway_mps - wind_v
+        return (
+            -self.air_drag_surge_kgpm * u * jnp.abs(u),
+            -self.air_drag_sway_kgpm * v * jnp.abs(v),
+        )
+
+
+def _in_body(v: Vec3, yaw_rad: Real) -> tuple[Real, Real]:
+    """The horizontal components of a world vector to the front and to the left."""
+    sine, cosine = sin_cos(yaw_rad)
+    return cosine * v.x + sine * v.y, cosine * v.y - sine * v.x
+
+
+def _velocity_world(phase: Phase[SurfacePose, SurfaceMotion]) -> Vec3:
+    sine, cosine = sin_cos(phase.configuration.yaw_rad)
+    u, v = phase.motion.surge_mps, phase.motion.sway_mps
+    return Vec3(cosine * u - sine * v, sine * u + cosine * v, jnp.zeros_like(jnp.asarray(u)))
+
+
+def _angle(across: Real, along: Real) -> Float[Array, ""]:
+    """The direction of a flow; zero, with no slope, where nothing flows."""
+    flowing = across * across + along * along > STILL_MPS**2
+    return jnp.arctan2(jnp.where(flowing, across, 0.0), jnp.where(flowing, along, 1.0))
