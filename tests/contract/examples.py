@@ -8,7 +8,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 import jax
@@ -18,10 +18,13 @@ import pytest
 
 from kittiwake.control import CONTROLLERS
 from kittiwake.control.acceleration import Acceleration
+from kittiwake.control.attitude import Attitude
+from kittiwake.control.mixer import Mixer, allocation
 from kittiwake.control.stick_inversion import StickInversion
-from kittiwake.core.columns import column_names
+from kittiwake.core.columns import column_names, from_columns, to_columns
 from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInputs
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.parts import Flow
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.signals import AttitudeThrottle
@@ -31,7 +34,12 @@ from kittiwake.environment.current import UniformCurrent
 from kittiwake.environment.turbulence import Dryden
 from kittiwake.environment.wind import ShearWind
 from kittiwake.estimation import ESTIMATORS
+from kittiwake.forces import FORCES, ROTORS
+from kittiwake.forces.blade_element_rotor import BladeElementRotor
+from kittiwake.forces.drag import LinearDrag, QuadraticDrag, RotationDamping
+from kittiwake.forces.lumped_rotor import LumpedRotor
 from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import GUIDANCE
@@ -44,6 +52,9 @@ from kittiwake.sensors import SENSORS
 from kittiwake.vehicles import VEHICLES
 
 DT_S = 0.02
+# a body at a thousand metres a second needs a shorter step than its controllers
+PHYSICS_DT_S = 0.002
+HUBS = (Vec3(0.2, 0.0, 0.0), Vec3(0.0, -0.2, 0.0), Vec3(-0.2, 0.0, 0.0), Vec3(0.0, 0.2, 0.0))
 
 
 def recording() -> Recording:
@@ -60,6 +71,27 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     },
     "controllers/stick-inversion": {
         "pelican": lambda: StickInversion(0.745, 0.436, (0.66, 3.05, 40.26)),
+    },
+    "controllers/attitude": {"plain": lambda: Attitude(Inertia(0.02, 0.03, 0.04))},
+    "controllers/mixer": {
+        "plus": lambda: Mixer(allocation(HUBS, (1.0, -1.0, 1.0, -1.0), 0.02), 1e-5, 800.0)
+    },
+    "forces/linear-drag": {"uneven": lambda: LinearDrag(Vec3(0.1, 0.2, 0.3))},
+    "forces/quadratic-drag": {"uneven": lambda: QuadraticDrag(Vec3(0.1, 0.2, 0.3))},
+    "forces/rotation-damping": {"uneven": lambda: RotationDamping(Vec3(0.1, 0.2, 0.3))},
+    "rotors/blade-element": {
+        "of the OS4": lambda: BladeElementRotor(0.15, 0.0394, 0.2618, 0.052, 600.0, 0.045),
+    },
+    "rotors/lumped": {
+        "static": lambda: LumpedRotor(1e-5, 1e-7, 800.0),
+        "in the wind": lambda: LumpedRotor(
+            *(1e-5, 1e-7, 800.0),
+            spin_down_s=0.08,
+            inflow_ns2pm=1e-4,
+            translational_lift_ns2pm2=1e-3,
+            drag_ns2pm=1e-4,
+            flapping_ns2=1e-5,
+        ),
     },
     "guidance/hold": {
         "where it is": Hold,
@@ -142,6 +174,8 @@ def signal(kind: type[eqx.Module], size: float) -> eqx.Module:
             return Vec3(0.3, -0.2, 0.5) * size
         if hint is Quaternion:
             return Quaternion.from_euler(EulerZYX(0.3 * size, -0.2 * size, 0.5 * size))
+        if get_origin(hint) is tuple:
+            return tuple(value(item) for item in get_args(hint))
         return 0.4 * size
 
     hints = get_type_hints(kind)
@@ -154,7 +188,7 @@ def command(dynamics: Any, circumstance: Circumstance) -> Any:
     share = 0.55 if 0.0 < size < 10.0 else float(size > 0.0)
     bounds = dynamics.command_bounds.items()
     inside = {name: low + (high - low) * share for name, (low, high) in bounds}
-    return dataclasses.replace(signal(dynamics.native, size), **inside)
+    return from_columns(dynamics.native, to_columns(signal(dynamics.native, size)) | inside)
 
 
 class Contract(NamedTuple):
@@ -181,9 +215,28 @@ def _measurements(circumstance: Circumstance, tick: int) -> dict[str, Any]:
     }
 
 
+def _flow(circumstance: Circumstance) -> Flow:
+    """The air that passes."""
+    motion = circumstance.motion
+    airspeed = motion.velocity_body_mps - circumstance.wind
+    return Flow(
+        airspeed,
+        motion.angular_velocity_body_radps,
+        motion.q_world_from_body,
+        circumstance.surroundings,
+    )
+
+
+def _rotor_step(rotor: Any, state: Any, inputs: Any, key: Any) -> tuple[Any, Any]:
+    del key
+    speed, flow = inputs
+    wrenches = [rotor.wrench(speed, spin, flow, Vec3(0.2, 0.1, 0.05)) for spin in (1.0, -1.0)]
+    return state, (wrenches, rotor.speed_rate_radps2(speed, 0.5 * speed))
+
+
 def _dynamics_step(dynamics: Any, state: Any, inputs: Any, key: Any) -> tuple[Any, Any]:
     _, order, around = inputs
-    later = dynamics.step(state, order, around, DT_S, key)
+    later = dynamics.step(state, order, around, PHYSICS_DT_S, key)
     return later, (dynamics.kinematics(later), dynamics.actuators(later), dynamics.limits(later))
 
 
@@ -221,6 +274,18 @@ CONTRACTS = {
         ATMOSPHERES,
         lambda _, at, __: at.start.position_world_m.z,
         lambda atmosphere, state, altitude, _: (state, atmosphere.air(altitude)),
+        lambda *_: (),
+    ),
+    "forces": Contract(
+        FORCES,
+        lambda _, at, __: _flow(at),
+        lambda force, state, flow, _: (state, force.wrench(flow)),
+        lambda *_: (),
+    ),
+    "rotors": Contract(
+        ROTORS,
+        lambda rotor, at, _: (rotor.speed_range_radps[1] * min(at.signal_size, 1.0), _flow(at)),
+        _rotor_step,
         lambda *_: (),
     ),
     "dynamics": Contract(

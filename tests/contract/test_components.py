@@ -27,9 +27,11 @@ from tests.contract.examples import (
 
 import kittiwake
 from kittiwake.control.stick_inversion import StickInversion
+from kittiwake.core.columns import column_names
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.registry import Registry
 from kittiwake.core.surroundings import Air
+from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import parameters_model
 from kittiwake.sim.schedule import like, strong
@@ -38,7 +40,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 CASES = list(cases())
 NAMED = {f"{case.family}/{case.name}": case for case in CASES}
 KEY = jax.random.key(3)
-FIELDS = {"turbulence": Vec3, "winds": Vec3, "currents": Vec3, "atmospheres": Air}
+FIELDS = {"turbulence": Vec3, "winds": Vec3, "currents": Vec3, "atmospheres": Air, "forces": Wrench}
 OUTPUTS = {"estimators": Kinematics, **FIELDS}
 
 each_component = pytest.mark.parametrize("case", CASES, ids=str)
@@ -199,9 +201,10 @@ def test_output_is_of_the_declared_kind(case):
     elif case.family in OUTPUTS:
         assert type(output) is OUTPUTS[case.family]
     elif case.family == "dynamics":
-        fields = {field.name for field in dataclasses.fields(component.native)}
-        assert set(component.command_bounds) <= fields
+        assert set(component.command_bounds) <= set(column_names(component.native))
         assert type(output[0]) is Kinematics
+    elif case.family == "rotors":
+        assert [type(wrench) for wrench in output[0]] == [Wrench, Wrench]
     else:
         assert isinstance(output, eqx.Module)
 

@@ -316,7 +316,11 @@ def test_blades_that_cannot_lift_are_refused():
 
 
 def flown(model, start, wind, steps=400):
-    """Position and velocity after 2 s of constant commands, the rotors not quite alike."""
+    """Position and velocity after 2 s of constant commands, the rotors not quite alike.
+
+    By Euler's rule, of which the claims are as true, and which is compiled much faster.
+    """
+    model = dataclasses.replace(model, integrator="euler")
     share = hover_speed(os4())
     command = RotorSpeeds((share * 1.01, share * 1.03, share * 1.02, share * 1.015))
     air = around(wind=wind)

@@ -73,9 +73,9 @@ def test_assembly_is_the_integral_over_its_parts():
 
 def test_thin_crossed_rods_are_those_of_the_source():
     # equations 21 to 23 of Micklisch et al., in which the rods have no radius
-    m_r, m_c, l, edges = 0.2, 0.4, 0.46, (0.14, 0.12, 0.08)
-    found = crossed_quadrotor(m_c, Vec3(*edges), m_r, 1e-9, l).inertia_kgm2
-    rods = np.array([m_r * l**2 / 24.0, m_r * l**2 / 24.0, m_r * l**2 / 12.0])
+    m_r, m_c, span, edges = 0.2, 0.4, 0.46, (0.14, 0.12, 0.08)
+    found = crossed_quadrotor(m_c, Vec3(*edges), m_r, 1e-9, span).inertia_kgm2
+    rods = np.array([m_r * span**2 / 24.0, m_r * span**2 / 24.0, m_r * span**2 / 12.0])
     length, width, height = edges
     sides = [width**2 + height**2, length**2 + height**2, width**2 + length**2]
     expected = rods + m_c * np.array(sides) / 12.0

@@ -9,10 +9,10 @@ import equinox as eqx
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.recording import Recording
-from kittiwake.core.units import stored_name
+from kittiwake.core.units import USER_UNITS, stored_name
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.scenario.parameters import parameters_model
+from kittiwake.scenario.parameters import REGISTRIES, parameters_model
 
 FORMS = {
     get_args(Real): "a number",
@@ -63,8 +63,17 @@ def _parameters(
     for field in dataclasses.fields(cls):
         if not field.init:
             continue
-        default = defaults.get(field.name, _default(field))
-        part = _part(hints[field.name])
+        default = _given(defaults, field)
+        registry = REGISTRIES.get(hints[field.name])
+        if registry is not None and isinstance(default, Mapping):
+            kinds = ", ".join(registry.names())
+            yield (
+                f"{prefix}{field.name}.type",
+                Parameter(default["type"], required=False, allowed=kinds, other_keys=()),
+            )
+            part = registry.find(default["type"])
+        else:
+            part = _part(hints[field.name])
         if part is not None:
             inner = default if isinstance(default, Mapping) else _inner(default)
             yield from _parameters(part, inner, f"{prefix}{field.name}.")
@@ -75,6 +84,15 @@ def _parameters(
         required = default is dataclasses.MISSING
         plain = None if required else _plain(default)
         yield prefix + field.name, Parameter(plain, required, _allowed(hints[field.name]), others)
+
+
+def _given(defaults: Mapping[str, Any], field: "dataclasses.Field[Any]") -> Any:
+    """What stands for a field, given under its own key or in another unit."""
+    for key, value in defaults.items():
+        if key != field.name and stored_name(key) == field.name:
+            factors = [factor for unit, (_, factor) in USER_UNITS.items() if key.endswith(unit)]
+            return value * factors[0]
+    return defaults.get(field.name, _default(field))
 
 
 def _default(field: "dataclasses.Field[Any]") -> Any:
@@ -125,6 +143,8 @@ def _allowed(hint: Any) -> str:
     members = tuple(member for member in members if member is not NoneType)
     if members in FORMS:
         return FORMS[members]
+    if len(members) == 1 and members[0] is not hint:
+        return _allowed(members[0])
     return " or ".join(_allowed(member) for member in members) if len(members) > 1 else "a mapping"
 
 

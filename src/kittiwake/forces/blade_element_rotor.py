@@ -25,9 +25,10 @@ that hovers has the wash of its weight, as in the sources. Multiplied out nothin
 Omega, so a rotor that stands still is no exception.
 
 The air takes exactly v_1 T and the profile's drag: no motion gains energy while T >= 0. Valid for
-mu < 0.3 and lambda small. Neglected: flapping, stall and reverse flow, the vortex ring (so descent
-is too good), the wash's decrease in a climb (so climbing is damped too much, by some 3 times), the
-body's rates within the disc. The motor follows its command like a first-order lag.
+mu < 0.3 and lambda small. Neglected: flapping, stall and reverse flow, the vortex ring (a descent
+lifts too much), that the wash follows the thrust when it changes at one speed (so motion along the
+axis is damped 3.4 times as much as by momentum theory), the body's rates within the disc. The motor
+follows its command like a first-order lag.
 """
 
 import math

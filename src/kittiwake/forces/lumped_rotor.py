@@ -24,6 +24,8 @@ from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
+UP = Vec3(0.0, 0.0, 1.0)
+
 
 class LumpedRotor(AbstractRotor):
     """Coefficients of one rotor."""
@@ -43,17 +45,14 @@ class LumpedRotor(AbstractRotor):
     def wrench(self, speed_radps: Real, spin: Real, flow: Flow, hub_body_m: Vec3) -> Wrench:
         """Thrust, rotor drag, flapping moment and torque about the hub."""
         square = speed_radps * speed_radps
-        thrust, torque = self.thrust_ns2 * square, -spin * self.torque_nms2 * square
-        if self._only_static:
-            return Wrench(Vec3(0.0, 0.0, thrust), Vec3(0.0, 0.0, torque))
+        thrust = Vec3(0.0, 0.0, self.thrust_ns2 * square)
+        torque = Vec3(0.0, 0.0, -spin * self.torque_nms2 * square)
         airspeed = flow.airspeed_body_mps + flow.angular_velocity_body_radps.cross(hub_body_m)
-        u, v, w = airspeed.x, airspeed.y, airspeed.z
-        lift = self.translational_lift_ns2pm2 * (u * u + v * v)
-        drag, flapping = self.drag_ns2pm * speed_radps, self.flapping_ns2 * speed_radps
-        return Wrench(
-            Vec3(-drag * u, -drag * v, thrust - self.inflow_ns2pm * speed_radps * w + lift),
-            Vec3(flapping * v, -flapping * u, torque),
-        )
+        along = Vec3(airspeed.x, airspeed.y, 0.0)
+        by_speed = along * self.drag_ns2pm + Vec3(0.0, 0.0, airspeed.z) * self.inflow_ns2pm
+        lift = Vec3(0.0, 0.0, along.dot(along)) * self.translational_lift_ns2pm2
+        flapping = along.cross(UP) * self.flapping_ns2
+        return Wrench(thrust + lift - by_speed * speed_radps, torque + flapping * speed_radps)
 
     def speed_rate_radps2(self, speed_radps: Real, commanded_radps: Real) -> Real:
         """A first-order lag."""
@@ -81,14 +80,3 @@ class LumpedRotor(AbstractRotor):
     def axial_inertia_kgm2(self) -> Real:
         """As given."""
         return self.inertia_kgm2
-
-    @property
-    def _only_static(self) -> bool:
-        """Whether the airspeed is known to have no effect, which then costs nothing."""
-        by_airspeed = (
-            self.inflow_ns2pm,
-            self.translational_lift_ns2pm2,
-            self.drag_ns2pm,
-            self.flapping_ns2,
-        )
-        return all(isinstance(factor, int | float) and factor == 0.0 for factor in by_airspeed)

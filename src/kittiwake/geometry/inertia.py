@@ -7,7 +7,7 @@ Symmetric, in body axes, about the centre of mass; the products are entries of t
 import equinox as eqx
 import numpy as np
 
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 
 
@@ -51,7 +51,7 @@ class Inertia(eqx.Module):
     @property
     def is_diagonal(self) -> bool:
         """Whether the body's axes are known to be its principal axes."""
-        return all(isinstance(p, int | float) and p == 0.0 for p in (self.xy, self.xz, self.yz))
+        return all(is_zero(entry) for entry in (self.xy, self.xz, self.yz))
 
     def times(self, v: Vec3) -> Vec3:
         """The matrix times a vector, such as the angular momentum of angular velocity ``v``."""

@@ -17,6 +17,26 @@ Flag: TypeAlias = bool | Bool[Array, ""]
 Count: TypeAlias = int | Int[Array, ""]
 
 
+def is_zero(value: Real) -> bool:
+    """Whether a number is known to be zero when a model is compiled, so that it can be left out."""
+    return isinstance(value, int | float) and value == 0.0
+
+
+def product(a: Real, b: Real) -> Real:
+    """``a b``; where one is known to be zero, that, which the compiler may not conclude itself."""
+    return 0.0 if is_zero(a) or is_zero(b) else a * b
+
+
+def total(a: Real, b: Real) -> Real:
+    """``a + b``, without what is known to be zero."""
+    return b if is_zero(a) else a if is_zero(b) else a + b
+
+
+def difference(a: Real, b: Real) -> Real:
+    """``a - b``, without what is known to be zero."""
+    return a if is_zero(b) else -b if is_zero(a) else a - b
+
+
 def namespace(*values: Real) -> ModuleType:
     """NumPy for plain numbers, JAX as soon as one value is a JAX array.
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from kittiwake.geometry.scalar import Real, namespace
+from kittiwake.geometry.scalar import Real, difference, namespace, product, total
 
 
 class Vec3(eqx.Module):
@@ -40,16 +40,18 @@ class Vec3(eqx.Module):
         return numerics.stack([numerics.asarray(c) for c in (self.x, self.y, self.z)])
 
     def __add__(self, other: "Vec3") -> "Vec3":
-        return Vec3(self.x + other.x, self.y + other.y, self.z + other.z)
+        return Vec3(total(self.x, other.x), total(self.y, other.y), total(self.z, other.z))
 
     def __sub__(self, other: "Vec3") -> "Vec3":
-        return Vec3(self.x - other.x, self.y - other.y, self.z - other.z)
+        return Vec3(
+            difference(self.x, other.x), difference(self.y, other.y), difference(self.z, other.z)
+        )
 
     def __neg__(self) -> "Vec3":
         return Vec3(-self.x, -self.y, -self.z)
 
     def __mul__(self, factor: Real) -> "Vec3":
-        return Vec3(self.x * factor, self.y * factor, self.z * factor)
+        return Vec3(product(self.x, factor), product(self.y, factor), product(self.z, factor))
 
     __rmul__ = __mul__
 
@@ -58,14 +60,15 @@ class Vec3(eqx.Module):
 
     def dot(self, other: "Vec3") -> Real:
         """Scalar product."""
-        return self.x * other.x + self.y * other.y + self.z * other.z
+        in_plane = total(product(self.x, other.x), product(self.y, other.y))
+        return total(in_plane, product(self.z, other.z))
 
     def cross(self, other: "Vec3") -> "Vec3":
         """Vector product, right-handed."""
         return Vec3(
-            self.y * other.z - self.z * other.y,
-            self.z * other.x - self.x * other.z,
-            self.x * other.y - self.y * other.x,
+            difference(product(self.y, other.z), product(self.z, other.y)),
+            difference(product(self.z, other.x), product(self.x, other.z)),
+            difference(product(self.x, other.y), product(self.y, other.x)),
         )
 
     def norm(self) -> Real:

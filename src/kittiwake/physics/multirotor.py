@@ -15,9 +15,11 @@ from operator import add
 from typing import Annotated, ClassVar
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.apart import apart
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.component import AbstractDynamics
 from kittiwake.core.kinematics import Kinematics
@@ -26,7 +28,7 @@ from kittiwake.core.signals import RotorSpeeds
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
 from kittiwake.physics.rigid_body import (
@@ -129,7 +131,7 @@ class Multirotor(AbstractDynamics):
             for speed, wanted in zip(speeds, command.speeds_radps, strict=True)
         )
         rates = (one, two, three, four)
-        wrench = self._wrench(flow_around(pose, twist, surroundings), speeds)
+        wrench = apart(self._wrench, flow_around(pose, twist, surroundings), speeds)
         momentum, reaction = self._gyroscopic(speeds), self._gyroscopic(rates)
         if momentum is not None and reaction is not None:
             wrench = Wrench(wrench.force_body_n, wrench.torque_body_nm - reaction)
@@ -145,12 +147,13 @@ class Multirotor(AbstractDynamics):
             self.rotor.wrench(speed, spin, flow, hub).at(hub)
             for speed, spin, hub in zip(speeds_radps, self.spins, self.hubs_body_m, strict=True)
         ]
-        return reduce(add, [*rotors, *(force.wrench(flow) for force in self.forces)])
+        whole = reduce(add, [*rotors, *(force.wrench(flow) for force in self.forces)])
+        return jax.tree.map(jnp.asarray, whole)
 
     def _gyroscopic(self, speeds: Speeds) -> Vec3 | None:
         """The rotors' momentum at these speeds, or its rate; None where they have no inertia."""
         inertia = self.rotor.axial_inertia_kgm2
-        if isinstance(inertia, int | float) and inertia == 0.0:
+        if is_zero(inertia):
             return None
         turning = sum(spin * speed for spin, speed in zip(self.spins, speeds, strict=True))
         return Vec3(0.0, 0.0, inertia * turning)

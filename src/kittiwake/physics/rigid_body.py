@@ -140,7 +140,8 @@ def begun(start: Kinematics) -> tuple[Pose, Twist]:
 def attitude_rate(q: Quaternion, angular_velocity_body_radps: Vec3) -> Quaternion:
     """The rate of change of a quaternion."""
     half = angular_velocity_body_radps * 0.5
-    return q * Quaternion(0.0, half.x, half.y, half.z)
+    vector = half * q.w + q.vector.cross(half)
+    return Quaternion(-q.vector.dot(half), vector.x, vector.y, vector.z)
 
 
 def flow_around(pose: Pose, twist: Twist, surroundings: Surroundings) -> Flow:

@@ -230,18 +230,11 @@ class _Builder:
             }
             estimator = self.components.scheduled(ESTIMATORS, entry.estimator, (*path, "estimator"))
             guidance = self.components.scheduled(GUIDANCE, entry.guidance, (*path, "guidance"))
-            ladder = self._ladder(entry, model, path)
-            if turbulence is None or None in (
-                dynamics,
-                start,
-                estimator,
-                guidance,
-                *ladder,
-                *sensors.values(),
-            ):
+            ladder = (*self._ladder(entry, model, path), *self._bridges(model, dynamics, path))
+            parts = (turbulence, dynamics, start, estimator, guidance, *ladder, *sensors.values())
+            if None in parts:
                 return None
-            rungs = (*ladder, *(Scheduled(bridge) for bridge in model.bridges(dynamics)))
-            self._check_ladder(guidance.component, rungs, dynamics, path)
+            self._check_ladder(guidance.component, ladder, dynamics, path)
             return Vehicle(
                 model=entry.model,
                 dynamics=dynamics,
@@ -250,9 +243,19 @@ class _Builder:
                 sensors=sensors,
                 estimator=estimator,
                 guidance=guidance,
-                ladder=rungs,
+                ladder=ladder,
             )
         return None
+
+    def _bridges(
+        self, model: VehicleModel, dynamics: AbstractDynamics | None, path: KeyPath
+    ) -> tuple[Any, ...]:
+        """The controllers that the vehicle brings itself, a None if its parameters allow none."""
+        if dynamics is None:
+            return ()
+        with self.problems.noting((*path, "parameters")):
+            return tuple(Scheduled(bridge) for bridge in model.bridges(dynamics))
+        return (None,)
 
     def _ladder(self, entry: VehicleSchema, model: VehicleModel, path: KeyPath) -> tuple[Any, ...]:
         """The scenario's controllers, None for each that was refused."""

@@ -233,7 +233,10 @@ def _readable(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> An
         return inner(_without_none(hint)) | None
     if get_origin(hint) is tuple:
         items = tuple(item if item is ... else inner(item) for item in get_args(hint))
-        return _entries(items, "numbers" if _is_real(hint) else "entries")
+        numbers = all(
+            item is ... or (item is not Vec3 and _is_real(item)) for item in get_args(hint)
+        )
+        return _entries(items, "numbers" if numbers else "entries")
     if hint is Vec3:
         return Annotated[_entries((inner(Real),) * 3, "numbers"), AfterValidator(Vec3.of)]
     return _single(hint, bounds, factor)

@@ -115,7 +115,7 @@ class Fleet(eqx.Module):
         """The state one step later, and what each group was, saw and did at this one."""
         self._check_precision(state)
         clock = Clock(state.tick, self.dt_s)
-        truths = self._truths(state)
+        truths = self.truths(state)
         surroundings = self._surroundings(truths)
         orders = self._orders(commands or {})
         outcomes = [
@@ -139,12 +139,15 @@ class Fleet(eqx.Module):
             later, snapshots = self.step(carried)
             return later, select(snapshots)
 
-        return jax.lax.scan(once, state, None, length=steps)
+        # a gradient computes each step again instead of keeping what lies inside it: without this
+        # its program, in which every kept number is an output, takes minutes to compile
+        forgetful = jax.checkpoint(once, prevent_cse=False)
+        return jax.lax.scan(forgetful, state, None, length=steps)
 
     def limits(self, state: FleetState) -> tuple[tuple[Limit, ...], ...]:
         """What each group's vehicles are judged by; ``status`` counts these, from 1."""
         self._check_precision(state)
-        truths = self._truths(state)
+        truths = self.truths(state)
         surroundings = self._surroundings(truths)
         return tuple(
             strong(group.map(partial(_limits, self.world), vehicle_state, truth, around))
@@ -181,7 +184,8 @@ class Fleet(eqx.Module):
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
         return group.map(lane.begin, around, keys)
 
-    def _truths(self, state: FleetState) -> list[Kinematics]:
+    def truths(self, state: FleetState) -> list[Kinematics]:
+        """How each group's vehicles move."""
         return [g.map(_truth, s.dynamics) for g, s in zip(self.groups, state.groups, strict=True)]
 
     def _surroundings(self, truths: Sequence[Kinematics]) -> list[Surroundings]:

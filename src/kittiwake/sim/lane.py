@@ -1,11 +1,13 @@
 """One vehicle through one physics step: sense, estimate, guide, control, move."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.apart import apart
 from kittiwake.core.component import (
     AbstractComponent,
     EstimatorInputs,
@@ -190,6 +192,12 @@ def _descend(
     vehicle: Vehicle, state: VehicleState, signal: Any, estimate: Kinematics, clock: Clock
 ) -> tuple[tuple[Held, ...], Any]:
     """Down the ladder from the signal's rung to the native one; rungs above it begin anew."""
+    return apart(partial(_down, vehicle, clock), state, strong(signal), estimate)
+
+
+def _down(
+    vehicle: Vehicle, clock: Clock, state: VehicleState, signal: Any, estimate: Kinematics
+) -> tuple[tuple[Held, ...], Any]:
     rungs = [rung.component for rung in vehicle.ladder]
     path = ladder_path(rungs, type(signal), vehicle.dynamics.native)
     held = [

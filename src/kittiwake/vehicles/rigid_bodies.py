@@ -1,7 +1,7 @@
 """Vehicles that are rigid bodies: with four rotors, or with thrust and torque as asked for.
 
-Each is one data file: its ``[parameters]`` are those of the dynamics, its ``[attitude]`` the gains of
-the attitude controller that the vehicle brings along.
+Each is one data file: its ``[parameters]`` are those of the dynamics, its ``[attitude]`` the gains
+of the attitude controller that the vehicle brings along.
 """
 
 from pathlib import Path
