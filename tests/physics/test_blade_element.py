@@ -78,6 +78,15 @@ def hover_speed(model):
     return math.sqrt(model.mass_kg * GRAVITY / (4.0 * model.rotor.thrust_factor_ns2))
 
 
+def advanced(model, state, speeds, surroundings, steps):
+    """The state after steps with constant commands."""
+
+    def step(state, _):
+        return model.step(state, RotorSpeeds(speeds), surroundings, DT_S, KEY), None
+
+    return jax.lax.scan(step, jax.tree.map(jnp.asarray, state), None, length=steps)[0]
+
+
 def samples(count=200):
     """Rotor speeds and airspeeds over the range in which the theory holds, and a little more."""
     draws = np.random.default_rng(7)
@@ -126,10 +135,7 @@ def test_os4_hovers_at_its_hover_speed():
     np.testing.assert_allclose(
         model.actuators(state)["rotor_0_radps"], hover_speed(model), rtol=1e-14
     )
-    command = RotorSpeeds((hover_speed(model),) * 4)
-    for _ in range(20):
-        state = model.step(state, command, around(), DT_S, KEY)
-    motion = model.kinematics(state)
+    motion = model.kinematics(advanced(model, state, (hover_speed(model),) * 4, around(), 20))
     # balanced: it stays where it is
     np.testing.assert_allclose(motion.velocity_world_mps.array, 0.0, rtol=0, atol=1e-9)
     np.testing.assert_allclose(
@@ -321,15 +327,11 @@ def flown(model, start, wind, steps=400):
     By Euler's rule, of which the claims are as true, and which is compiled much faster.
     """
     model = dataclasses.replace(model, integrator="euler")
-    share = hover_speed(os4())
-    command = RotorSpeeds((share * 1.01, share * 1.03, share * 1.02, share * 1.015))
-    air = around(wind=wind)
-
-    def step(state, _):
-        return model.step(state, command, air, DT_S, KEY), None
-
-    state = jax.tree.map(jnp.asarray, model.init(start.kinematics(), air))
-    motion = model.kinematics(jax.lax.scan(step, state, None, length=steps)[0])
+    hover, air = hover_speed(os4()), around(wind=wind)
+    speeds = (hover * 1.01, hover * 1.03, hover * 1.02, hover * 1.015)
+    motion = model.kinematics(
+        advanced(model, model.init(start.kinematics(), air), speeds, air, steps)
+    )
     return jnp.stack([motion.position_world_m.array, motion.velocity_world_mps.array])
 
 

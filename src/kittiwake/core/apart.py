@@ -1,8 +1,9 @@
 """Keeping the compiler from weaving two computations into each other.
 
 On a CPU, XLA makes one loop for each result of a program, and each loop computes again what the
-results share. A vehicle's forces, shared by a dozen states in each of four stages, are then computed
-dozens of times, in programs that take minutes to compile. What is computed apart is computed once.
+results share. A vehicle's forces, shared by a dozen states in each of four stages, are then
+computed dozens of times, in programs that take minutes to compile. What is computed apart is
+computed once.
 """
 
 from collections.abc import Callable
@@ -18,9 +19,15 @@ def apart(function: Callable[..., Any], *arguments: Any) -> Any:
     It becomes a branch that is always taken, which the compiler cannot know: it neither moves code
     across its edge nor does anything twice. Elsewhere it is a plain call.
     """
-    return jax.lax.platform_dependent(
-        *arguments, cpu=lambda *given: _as_branch(function, given), default=function
-    )
+
+    def plain(*given: Any) -> Any:
+        # not the function itself, which may hold numbers that are being differentiated by
+        return function(*given)
+
+    def branch(*given: Any) -> Any:
+        return _as_branch(plain, given)
+
+    return jax.lax.platform_dependent(*arguments, cpu=branch, default=plain)
 
 
 def _as_branch(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -19,7 +19,7 @@ Count: TypeAlias = int | Int[Array, ""]
 
 def is_zero(value: Real) -> bool:
     """Whether a number is known to be zero when a model is compiled, so that it can be left out."""
-    return isinstance(value, int | float) and value == 0.0
+    return isinstance(value, int | float) and bool(value == 0.0)
 
 
 def product(a: Real, b: Real) -> Real:
