@@ -29,7 +29,8 @@ def flight(scenario):
     simulation = kw.load(scenario)
     fleet = simulation.fleet
     entry = next(iter(simulation.scenario.document.data["vehicles"].values()))
-    gain_of = GAINS[entry.get("controller", "vessel-position")]
+    controller = entry.get("controller", "vessel-position")
+    gain_of = GAINS[controller if isinstance(controller, str) else controller["type"]]
     steps = round(SECONDS * fleet.rate_hz)
 
     def end(changes):
