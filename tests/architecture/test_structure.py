@@ -118,14 +118,26 @@ def test_registries_are_found() -> None:
     known = {
         "kittiwake.control.CONTROLLERS",
         "kittiwake.environment.ATMOSPHERES",
+        "kittiwake.environment.CURRENTS",
         "kittiwake.environment.TURBULENCE",
         "kittiwake.environment.WINDS",
         "kittiwake.estimation.ESTIMATORS",
+        "kittiwake.forces.FORCES",
+        "kittiwake.forces.ROTORS",
         "kittiwake.guidance.GUIDANCE",
+        "kittiwake.physics.DYNAMICS",
         "kittiwake.sensors.SENSORS",
         "kittiwake.vehicles.VEHICLES",
     }
     assert known <= set(registries())
+
+
+def test_everything_that_a_scenario_can_name_is_listed() -> None:
+    from kittiwake.cli.list import REGISTRIES
+
+    # a vehicle brings its dynamics; no scenario names them
+    nameable = {r.family for name, r in registries().items() if not name.endswith(".DYNAMICS")}
+    assert {registry.family for registry in REGISTRIES} == nameable
 
 
 def test_registered_names_lead_to_files_of_their_family() -> None:

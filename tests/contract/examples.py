@@ -81,11 +81,14 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "forces/rotation-damping": {"uneven": lambda: RotationDamping(Vec3(0.1, 0.2, 0.3))},
     "rotors/blade-element": {
         "of the OS4": lambda: BladeElementRotor(0.15, 0.0394, 0.2618, 0.052, 600.0, 0.045),
+        "with balanced wash": lambda: BladeElementRotor(
+            *(0.15, 0.0394, 0.2618, 0.052, 600.0, 0.045), inflow="momentum"
+        ),
     },
     "rotors/lumped": {
-        "static": lambda: LumpedRotor(1e-5, 1e-7, 800.0),
+        "static": lambda: LumpedRotor(1e-5, 1e-7, 0.1, 800.0),
         "in the wind": lambda: LumpedRotor(
-            *(1e-5, 1e-7, 800.0),
+            *(1e-5, 1e-7, 0.1, 800.0),
             spin_down_s=0.08,
             inflow_ns2pm=1e-4,
             translational_lift_ns2pm2=1e-3,

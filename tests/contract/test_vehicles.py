@@ -48,13 +48,13 @@ def test_dynamics_of_a_vehicle_are_registered(model):
 
 def test_default_controller_leads_to_the_native_command(model, dynamics):
     controller = CONTROLLERS.find(model.default_controller)()
-    ladder = (controller, *model.bridges(dynamics))
+    ladder = (controller, *model.bridges(dynamics, 9.81))
     path = ladder_path(ladder, controller.consumes, dynamics.native)
     assert path[:1] == (0,)
 
 
 def test_bridges_lead_to_the_native_command(model, dynamics):
-    bridges = model.bridges(dynamics)
+    bridges = model.bridges(dynamics, 9.81)
     for bridge in bridges:
         assert ladder_path(bridges, bridge.consumes, dynamics.native)
 

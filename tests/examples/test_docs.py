@@ -8,7 +8,7 @@ from pathlib import Path
 import jax
 import pytest
 
-from kittiwake.cli.list import REGISTRIES, Kind
+from kittiwake.cli.list import KINDS, REGISTRIES
 from kittiwake.scenario import library
 from kittiwake.scenario.load import load_scenario
 
@@ -64,7 +64,7 @@ def test_a_run_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):
 
 
 def test_what_is_shown_to_be_listed_is_there():
-    known = {*Kind, *library.names(), *(n for registry in REGISTRIES for n in registry.entries)}
+    known = {*KINDS, *library.names(), *(n for registry in REGISTRIES for n in registry.entries)}
     assert {word for arguments in commands("list") for word in arguments} <= known
 
 

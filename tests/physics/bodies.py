@@ -13,6 +13,7 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.wrench_body import WrenchBody
 from kittiwake.scenario.parameters import build_component
+from kittiwake.sim.schedule import strong
 from kittiwake.vehicles import VEHICLES
 
 KEY = jax.random.key(0)
@@ -47,7 +48,7 @@ def flown(
 ) -> Any:
     """The motion after each ``every`` steps under a constant command, the start first."""
     begun = dynamics.init(start.kinematics(), surroundings)
-    state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), begun)
+    state = strong(begun)
 
     def step(state: Any, _: None) -> tuple[Any, None]:
         return dynamics.step(state, command, surroundings, dt_s, KEY), None

@@ -4,10 +4,12 @@ import dataclasses
 import math
 from functools import cache
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.optimize
 from tests.physics.flights import about_z
 
 import kittiwake as kw
@@ -37,6 +39,9 @@ FINAL = BladeElementRotor(
     twist_rad=0.045,
     design_density_kgpm3=FINAL_DENSITY,
 )
+BALANCED = dataclasses.replace(FINAL, inflow="momentum")
+
+each_inflow = pytest.mark.parametrize("rotor", [FINAL, BALANCED], ids=lambda rotor: rotor.inflow)
 
 
 @cache
@@ -108,9 +113,10 @@ def test_constants_of_the_literature_give_its_figures():
     assert hover == pytest.approx(225.5, abs=1.0)
 
 
-def test_thrust_and_torque_at_rest_are_those_of_the_factors():
+@each_inflow
+def test_thrust_and_torque_at_rest_are_those_of_the_factors(rotor):
     for speed in (1.0, 100.0, 225.5, 600.0):
-        found = about_hub(FINAL, speed, 1.0, (0.0, 0.0, 0.0), FINAL_DENSITY)
+        found = about_hub(rotor, speed, 1.0, (0.0, 0.0, 0.0), FINAL_DENSITY)
         thrust, torque = FINAL.thrust_factor_ns2, -FINAL.torque_factor_nms2
         expected = np.array([0.0, 0.0, thrust, 0.0, 0.0, torque]) * speed**2
         # two ways of writing one sum
@@ -286,8 +292,8 @@ EDGES = {
 }
 
 
-def values_and_gradients(speed, airspeed):
-    rotor = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), FINAL)
+def values_and_gradients(rotor, speed, airspeed):
+    rotor = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), rotor)
     given = (rotor, jnp.asarray(speed, float), jnp.asarray(airspeed, float))
 
     def numbers(given):
@@ -298,17 +304,128 @@ def values_and_gradients(speed, airspeed):
     return numbers(given), jax.jacrev(numbers)(given), jax.jacfwd(numbers)(given)
 
 
+@each_inflow
 @pytest.mark.parametrize("edge", EDGES.values(), ids=EDGES)
-def test_values_and_gradients_are_finite(edge):
-    for leaf in jax.tree.leaves(values_and_gradients(*edge)):
+def test_values_and_gradients_are_finite(edge, rotor):
+    for leaf in jax.tree.leaves(values_and_gradients(rotor, *edge)):
         assert jnp.isfinite(leaf).all()
 
 
+@each_inflow
 @pytest.mark.parametrize("edge", EDGES.values(), ids=EDGES)
-def test_values_and_gradients_are_finite_in_single_precision(edge, single_precision):
-    for leaf in jax.tree.leaves(values_and_gradients(*edge)):
+def test_values_and_gradients_are_finite_in_single_precision(edge, rotor, single_precision):
+    for leaf in jax.tree.leaves(values_and_gradients(rotor, *edge)):
         assert leaf.dtype == jnp.float32
         assert jnp.isfinite(leaf).all()
+
+
+# the wash of momentum theory
+
+
+@cache
+def thrusts(rotor):
+    """Of many airspeeds at one speed, compiled."""
+    return jax.jit(jax.vmap(lambda speed, airspeed: about_hub(rotor, speed, 1.0, airspeed)[2]))
+
+
+def wash_in(rotor, speeds, airspeeds):
+    """v_1, told from the thrust that the blades have in it."""
+    tip, across2 = speeds * rotor.radius_m, airspeeds[:, 0] ** 2 + airspeeds[:, 1] ** 2
+    pitch = rotor.root_pitch_rad / 6.0 - rotor.twist_rad / 8.0
+    slant = (rotor.root_pitch_rad - rotor.twist_rad / 2.0) / 4.0
+    lift = SEA_LEVEL * rotor.disc_area_m2 * rotor.solidity * rotor.lift_slope
+    share = np.asarray(thrusts(rotor)(speeds, airspeeds)) / lift
+    return 4.0 * (tip * pitch + (across2 * slant - share) / tip) - airspeeds[:, 2]
+
+
+def missing(rotor, wash, speed, airspeed):
+    """What Glauert's equation lacks at a wash, the blades' thrust added up from their elements."""
+    across, along = math.hypot(*airspeed[:2]), airspeed[2]
+    carrying = dataclasses.replace(rotor, inflow="at-rest")
+    # the axial speed at which the rotor with the wash of rest has this flow through its disc
+    told = along + wash - wash_of(carrying, speed, airspeed, SEA_LEVEL)
+    thrust = thrusts(carrying)(np.array([speed]), np.array([[across, 0.0, told]]))[0]
+    return wash * math.hypot(across, along + wash) - float(thrust) / (
+        2.0 * SEA_LEVEL * rotor.disc_area_m2
+    )
+
+
+STEEP = dataclasses.replace(BALANCED, chord_m=0.015, root_pitch_rad=0.45, twist_rad=0.0)
+
+
+@pytest.mark.parametrize("rotor", [BALANCED, STEEP], ids=["of the OS4", "steep and narrow"])
+def test_wash_is_the_one_root_of_glauerts_equation(rotor):
+    draws = np.random.default_rng(3)
+    speeds = draws.uniform(120.0, 600.0, 60)
+    rest = rotor.inflow_at_rest * rotor.radius_m * speeds
+    ratios, axial = draws.uniform(0.0, 0.3, 60), draws.uniform(-rest, 5.0)
+    ratios[:10], axial[:5] = 0.0, -rest[:5]
+    axial[5:10] = np.linspace(0.0, 5.0, 5)
+    airspeeds = np.stack([ratios * rotor.radius_m * speeds, np.zeros(60), axial], axis=1)
+    found = wash_in(rotor, speeds, airspeeds)
+    pushing = 0
+    for wash, speed, airspeed in zip(found, speeds, airspeeds, strict=True):
+        whole_range = np.linspace(0.0, 60.0, 241)
+        left = [missing(rotor, trial, speed, airspeed) for trial in whole_range]
+        changes = np.flatnonzero(np.diff(np.sign(left)))
+        if left[0] >= 0.0:
+            assert len(changes) == 0
+            assert abs(wash) < 1e-12
+            continue
+        (place,) = changes
+        expected = scipy.optimize.brentq(
+            lambda trial, s=speed, a=airspeed: missing(rotor, trial, s, a),
+            *whole_range[place : place + 2],
+            xtol=1e-13,
+        )
+        # five steps of Newton's rule leave rounding; four left 5e-10 of the wash at rest
+        assert wash == pytest.approx(expected, rel=0, abs=2e-12)
+        pushing += 1
+    assert pushing > 40
+
+
+def test_climb_is_damped_as_momentum_theory_says():
+    speed = 225.5
+    damping = {
+        rotor.inflow: -float(
+            jax.grad(lambda w, r=rotor: about_hub(r, speed, 1.0, (0.0, 0.0, w))[2])(0.0)
+        )
+        for rotor in (FINAL, BALANCED)
+    }
+    tip = speed * FINAL.radius_m
+    blades = SEA_LEVEL * FINAL.disc_area_m2 * FINAL.solidity * FINAL.lift_slope * tip / 4.0
+    # d(wash)/dw of v (w + v) = T / (2 rho A) at w = 0
+    wash = FINAL.inflow_at_rest * tip
+    steepness = FINAL.solidity * FINAL.lift_slope * tip / 8.0
+    slope = -(wash + steepness) / (2.0 * wash + steepness)
+    assert damping["at-rest"] == pytest.approx(blades, rel=1e-12)
+    assert damping["momentum"] == pytest.approx(blades * (1.0 + slope), rel=1e-12)
+    assert damping["at-rest"] / damping["momentum"] == pytest.approx(3.4, abs=0.05)
+
+
+def test_wash_keeps_its_value_beyond_a_descent_as_fast_as_itself():
+    rest = BALANCED.inflow_at_rest * BALANCED.radius_m * 225.5
+    across, axial = np.meshgrid(np.linspace(0.0, 9.0, 10), rest * np.linspace(-3.0, 2.5, 1101))
+    airspeeds = np.stack([across.ravel(), np.zeros(across.size), axial.ravel()], axis=1)
+    found = wash_in(BALANCED, np.full(across.size, 225.5), airspeeds).reshape(across.shape)
+    beyond = axial[:, 0] <= -rest
+    np.testing.assert_allclose(
+        found[beyond], np.broadcast_to(found[beyond][-1], found[beyond].shape), rtol=0, atol=1e-12
+    )
+    # nowhere steeper than the wash follows the descent: no jump between neighbours
+    step = axial[1, 0] - axial[0, 0]
+    assert np.abs(np.diff(found, axis=0)).max() < 1.01 * step
+    assert found.min() >= -1e-12
+    assert found.max() < 2.0 * rest
+
+
+def test_no_motion_gains_energy_from_the_air_with_the_wash_of_momentum_theory():
+    speeds, airspeeds = samples()
+    climbs = np.linspace(-30.0, 30.0, len(speeds))
+    airspeeds[::2, 2] = climbs[::2]
+    for speed, airspeed in zip(speeds, airspeeds, strict=True):
+        found = about_hub(BALANCED, speed, 1.0, airspeed)
+        assert found[:3] @ airspeed + found[5] * speed < 0.0
 
 
 def test_rotor_never_turns_backwards():
@@ -352,13 +469,12 @@ def test_air_only_takes_energy_from_a_vehicle_whose_rotors_stand_still():
     )
     state = model.init(start.kinematics(), around())
     speeds = (jnp.asarray(0.0),) * 4
-    motion = dataclasses.replace(state.phase.motion, speeds_radps=speeds)
-    phase = dataclasses.replace(state.phase, motion=motion)
-    state = jax.tree.map(jnp.asarray, dataclasses.replace(state, phase=phase))
+    state = eqx.tree_at(lambda s: s.flight.phase.motion.speeds_radps, state, speeds)
+    state = jax.tree.map(jnp.asarray, state)
     still = RotorSpeeds(speeds)
 
     def step(state, _):
-        twist, pose = state.phase.motion.twist, state.phase.configuration
+        twist, pose = state.flight.phase.motion.twist, state.flight.phase.configuration
         height = pose.position_world_m.z
         energy = model.body.kinetic_energy_j(twist) + model.mass_kg * GRAVITY * height
         return model.step(state, still, around(), DT_S, KEY), energy

@@ -22,14 +22,20 @@ def integrated(name, derivative, start, dt_s, steps):
     return jax.jit(lambda phase: jax.lax.scan(step, phase, None, length=steps)[0])(start)
 
 
-def blow_up(phase):
+def blow_up(phase, _elapsed_s):
     """q'' = 2 q^3, which q = 1 / (2 - t) solves."""
     return Phase(phase.motion, 2.0 * phase.configuration**3)
 
 
-def oscillation(phase):
+def oscillation(phase, _elapsed_s):
     """q'' = -q."""
     return Phase(phase.motion, -phase.configuration)
+
+
+def stopwatch(phase, elapsed_s):
+    """q' = 5 v^4 with v the time, so that q = t^5."""
+    del phase
+    return Phase(5.0 * elapsed_s**4, 1.0)
 
 
 def energy(phase):
@@ -49,6 +55,17 @@ def test_error_shrinks_with_the_declared_order(name):
     assert INTEGRATORS[name].order == ORDERS[name]
     # the error's next term still shows at 40 steps; the neighbouring orders are a whole one away
     assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[name], abs=0.3)
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_error_over_the_step_is_a_line_of_the_declared_order(name):
+    errors = []
+    for steps in (10, 20, 40, 80, 160):
+        end = integrated(name, oscillation, Phase(1.0, 0.0), 2.0 / steps, steps)
+        off = float(end.configuration) - np.cos(2.0), float(end.motion) + np.sin(2.0)
+        errors.append(np.hypot(*off))
+    # as docs/images/integrator-convergence.png shows; Euler's next term is .06 at 10 steps
+    assert -np.diff(np.log2(errors)) == pytest.approx(ORDERS[name], abs=0.07)
 
 
 @pytest.mark.parametrize("name", [n for n, i in INTEGRATORS.items() if isinstance(i, Tableau)])
@@ -88,3 +105,12 @@ def test_step_has_the_gradient_of_a_finite_difference(name):
     difference = (end(0.5 + 1e-6) - end(0.5 - 1e-6)) / 2e-6
     # central differences of step 1e-6 keep ten digits
     assert float(jax.grad(end)(0.5)) == pytest.approx(float(difference), rel=1e-8)
+
+
+def test_stages_are_told_the_time_since_the_step_began():
+    # of the integrators, the one of order five alone integrates t^4 exactly in one step
+    end = INTEGRATORS["dormand-prince-5"].step(stopwatch, Phase(0.0, 0.0), 2.0)
+    assert end.configuration == pytest.approx(2.0**5, rel=1e-13)
+    assert end.motion == pytest.approx(2.0, rel=1e-14)
+    late = INTEGRATORS["semi-implicit-euler"].step(stopwatch, Phase(0.0, 0.0), 2.0)
+    assert late.configuration == 2.0 * 5.0 * 2.0**4

@@ -36,7 +36,7 @@ def pelican():
     """The dynamics and surroundings of the calm and noise-free scenario."""
     with jax.enable_x64(True):
         scenario = load_scenario("pelican-playback")
-        around = scenario.world.surroundings(Start(ALOFT).kinematics())
+        around = scenario.world.surroundings(Start(ALOFT).kinematics(), Vec3.zero())
         return scenario.vehicles["pelican"].dynamics, around
 
 

@@ -426,6 +426,9 @@ def test_a_run_keeps_its_recorded_inputs_and_flies_again_from_anywhere(played, t
         ("estimators", ["truth"]),
         ("controllers", ["qrsim-velocity", "qrsim-waypoint"]),
         ("guidance", ["hold", "playback", "waypoints"]),
+        ("rotors", ["blade-element", "lumped"]),
+        ("forces", ["linear-drag", "quadratic-drag", "rotation-damping"]),
+        ("currents", ["none", "uniform"]),
         ("behaviours", []),
         ("tasks", []),
     ],
@@ -478,6 +481,19 @@ def test_list_of_a_vehicle_has_the_numbers_of_its_data_file():
     assert parameters["thrust_polynomial_n"]["default"] == [0.663881, 3.050826953, 40.26064275695]
     assert parameters["integrator"]["default"] == "heun"
     assert parameters["max_angle_rad"]["other_keys"] == ["max_angle_deg"]
+
+
+def test_list_of_a_rotor_says_what_it_takes():
+    answer = kittiwake_does("list", "lumped")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.startswith("rotor lumped\n")
+    parameters = json.loads(kittiwake_does("list", "lumped", "--json").out)
+    assert parameters["thrust_ns2"]["required"] is True
+    assert parameters["max_speed_radps"]["other_keys"] == [
+        "max_speed_degps",
+        "max_speed_rpm",
+    ]
+    assert parameters["inflow_ns2pm"]["default"] == 0.0
 
 
 def test_list_of_a_name_with_required_keys_and_lists_says_so():

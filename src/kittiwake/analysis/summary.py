@@ -15,18 +15,22 @@ from jaxtyping import Float64
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.separation import min_separation
 from kittiwake.analysis.table import (
+    CONTACT,
+    LANDINGS,
+    LEGS,
     POSITION_WORLD_M,
     Q_WORLD_FROM_BODY,
     STATE_COLUMNS,
     STATUS,
+    TOUCH_OFFSET,
+    TOUCH_SPEED,
+    TOUCHED_DECK,
     VELOCITY_WORLD_MPS,
     Table,
     at_common_times,
 )
 
 SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
-CONTACT = "contact"
-LEGS = "guidance.legs"
 
 Rows = Float64[np.ndarray, "rows part"]
 
@@ -113,7 +117,7 @@ def _vehicle(table: Table, vehicle: Flown) -> dict[str, Any]:
             "max_tilt_rad": _finite(max_tilt_rad(flown.part(Q_WORLD_FROM_BODY))),
             "tracking_rms_m": _finite(tracking_rms_m(flown)) if vehicle.tracked else None,
             "contacts": contacts(table),
-            "touchdown": None,
+            "touchdown": touchdown(table),
             "valid": len(flown.values) == len(table.values) and not table.part((STATUS,)).any(),
         }
 
@@ -152,6 +156,25 @@ def contacts(table: Table) -> int | None:
         return None
     touching = table.part((CONTACT,))[:, 0] > 0.0
     return int(np.count_nonzero(touching[1:] & ~touching[:-1]))
+
+
+def touchdown(table: Table) -> dict[str, float | None] | None:
+    """When and how the vehicle landed last; None if it never did.
+
+    The speed is relative to what it landed on; the offset, None on the ground, is from the centre
+    of the deck.
+    """
+    landings = table.part((LANDINGS,))[:, 0]
+    if not len(landings) or not landings[-1] > 0.0:
+        return None
+    row = int(np.argmax(landings == landings[-1]))
+    parts = ("time_s", TOUCH_SPEED, TOUCHED_DECK, TOUCH_OFFSET)
+    time_s, speed_mps, on_deck, offset_m = table.part(parts)[row]
+    return {
+        "time_s": _finite(time_s),
+        "speed_mps": _finite(speed_mps),
+        "offset_m": _finite(offset_m) if on_deck else None,
+    }
 
 
 def _min_separation_m(log: Log) -> float | None:

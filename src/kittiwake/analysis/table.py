@@ -21,6 +21,16 @@ STATE_COLUMNS = (
 )
 STATUS = "status"
 
+# what counts something that happens: waypoints reached, landings, faults that have begun
+LEGS = "guidance.legs"
+LANDINGS = "landings"
+FAULTS = "faults"
+CONTACT = "contact"
+# of its last landing: relative to what it landed on, whether that was a deck, from whose centre
+TOUCH_SPEED = "touch_speed_mps"
+TOUCHED_DECK = "touched_deck"
+TOUCH_OFFSET = "touch_offset_m"
+
 
 @dataclass(frozen=True, eq=False)
 class Table:

@@ -2,16 +2,25 @@
 
 import json
 import sys
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from kittiwake.actuators import BATTERIES, FAULTS
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.errors import KittiwakeError, did_you_mean
 from kittiwake.core.registry import Registry
-from kittiwake.environment import ATMOSPHERES, CURRENTS, TURBULENCE, WINDS
+from kittiwake.environment import (
+    ATMOSPHERES,
+    CURRENTS,
+    INTERACTIONS,
+    PLATFORMS,
+    REGIONS,
+    TURBULENCE,
+    WINDS,
+)
 from kittiwake.estimation import ESTIMATORS
+from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.guidance import GUIDANCE
 from kittiwake.scenario.library import summaries
 from kittiwake.sensors import SENSORS
@@ -23,28 +32,21 @@ REGISTRIES: tuple[Registry, ...] = (
     ESTIMATORS,
     CONTROLLERS,
     GUIDANCE,
+    ROTORS,
+    FORCES,
+    GROUND_EFFECTS,
+    BATTERIES,
+    FAULTS,
     WINDS,
     TURBULENCE,
     ATMOSPHERES,
     CURRENTS,
+    REGIONS,
+    PLATFORMS,
+    INTERACTIONS,
 )
-
-
-class Kind(StrEnum):
-    """What can be listed."""
-
-    scenarios = "scenarios"
-    vehicles = "vehicles"
-    sensors = "sensors"
-    estimators = "estimators"
-    controllers = "controllers"
-    guidance = "guidance"
-    behaviours = "behaviours"
-    tasks = "tasks"
-    winds = "winds"
-    turbulence = "turbulence"
-    atmospheres = "atmospheres"
-    currents = "currents"
+# no behaviours and no tasks are there yet, but scripts may ask for them
+KINDS = ("scenarios", "behaviours", "tasks", *(registry.family for registry in REGISTRIES))
 
 
 def list_(
@@ -52,7 +54,7 @@ def list_(
         str | None,
         typer.Argument(
             metavar="KIND|NAME",
-            help=f"Only one kind ({', '.join(Kind)}), or all about one name, such as pelican.",
+            help=f"Only one kind ({', '.join(KINDS)}), or all about one name, such as pelican.",
         ),
     ] = None,
     *,
@@ -62,11 +64,11 @@ def list_(
 ) -> None:
     """List what scenarios are built from, or the parameters of one of these things."""
     listed = _listed()
-    kinds = list(Kind) if word is None else [kind for kind in Kind if kind.value == word]
+    kinds = [kind for kind in KINDS if word in (None, kind)]
     if not kinds:
         _describe(str(word), listed, as_json=as_json)
         return
-    chosen = {kind.value: listed[kind.value] for kind in kinds}
+    chosen = {kind: listed[kind] for kind in kinds}
     if as_json:
         names = sorted(name for entries in chosen.values() for name in entries)
         sys.stdout.write(json.dumps(names) + "\n")
@@ -78,12 +80,11 @@ def list_(
 
 def _listed() -> dict[str, dict[str, str]]:
     """By kind: all names, with a few words on each."""
-    # no behaviours and no tasks are there yet, but scripts may ask for them
-    listed: dict[str, dict[str, str]] = {"behaviours": {}, "tasks": {}, "scenarios": summaries()}
-    return listed | {
-        registry.family: {name: entry.summary for name, entry in registry.entries.items()}
-        for registry in REGISTRIES
-    }
+    listed: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
+    listed["scenarios"] = summaries()
+    for registry in REGISTRIES:
+        listed[registry.family] = {n: entry.summary for n, entry in registry.entries.items()}
+    return listed
 
 
 def _show(family: str, entries: dict[str, str]) -> None:
@@ -107,7 +108,7 @@ def _describe(name: str, listed: dict[str, dict[str, str]], *, as_json: bool) ->
     found = {family: entries[name] for family, entries in listed.items() if name in entries}
     if not found:
         names = {name for entries in listed.values() for name in entries}
-        known = did_you_mean(name, [*Kind, *names])
+        known = did_you_mean(name, [*KINDS, *names])
         message = f"there is no kind and no thing called '{name}'. {known}"
         raise KittiwakeError(message)
     # imports JAX, which a list of names does not need

@@ -13,11 +13,14 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.columns import from_columns, to_columns
-from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.footing import Footing
+from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
+from kittiwake.core.presence import NO_WAKE, Presence, Wake
 from kittiwake.core.signals import Signal
+from kittiwake.core.support import Deck, Support
 from kittiwake.core.surroundings import Air, Surroundings
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
 
@@ -162,19 +165,70 @@ class AbstractInteraction(eqx.Module):
     """
 
     @abstractmethod
-    def __call__(self, vehicles: Kinematics, surroundings: Surroundings) -> Surroundings:
+    def __call__(self, vehicles: Presence, surroundings: Surroundings) -> Surroundings:
         """The surroundings with the others' effect added."""
 
 
+class AbstractRegion(eqx.Module):
+    """A part of the world in which something pushes or blows."""
+
+    @abstractmethod
+    def felt(
+        self, kinematics: Kinematics, size_body_m: Vec3, surroundings: Surroundings
+    ) -> Surroundings:
+        """The surroundings with the region's effect on a vehicle of this size added."""
+
+
+class AbstractPlatform(eqx.Module):
+    """A surface of the world that can be stood on."""
+
+    @abstractmethod
+    def support(self, time_s: Real) -> Support:
+        """Where it is at a time, and how it moves."""
+
+
+class AbstractFault(eqx.Module):
+    """Something that breaks at a time: what the vehicle makes of its native command from then on.
+
+    Faults are given in order of ``at_s``, so that the number of those that have begun names them.
+    """
+
+    signal: ClassVar[type]
+
+    at_s: eqx.AbstractVar[Real]
+
+    def begun(self, time_s: Real) -> Flag:
+        """Whether it has happened."""
+        return time_s >= self.at_s
+
+    @abstractmethod
+    def broken(self, command: Any, time_s: Real) -> Any:
+        """The command as it is carried out."""
+
+    @abstractmethod
+    def event(self) -> str:
+        """What the log says of it."""
+
+
 class AbstractDynamics(eqx.Module):
-    """How a vehicle's own state follows its native command."""
+    """How a vehicle's own state follows its native command.
+
+    ``size_body_m`` are the sides of the box around it, ``deck`` is what others can stand on.
+    """
 
     native: ClassVar[type]
+
+    size_body_m: eqx.AbstractVar[Vec3]
+    deck: eqx.AbstractVar[Deck | None]
 
     @property
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
         """What the numbers of a native command may be, by column."""
         return {}
+
+    def check_start(self, start: Start) -> None:
+        """Refuses a start from which this model could not begin, before anything is compiled."""
+        del start
 
     @abstractmethod
     def init(self, start: Kinematics, surroundings: Surroundings) -> Any:
@@ -204,6 +258,21 @@ class AbstractDynamics(eqx.Module):
         """What the actuators do, by name with unit, for the log."""
         del state
         return {}
+
+    def wake(self, state: Any) -> Wake:
+        """The air that it throws down."""
+        del state
+        return NO_WAKE
+
+    @property
+    def reach_m(self) -> Real | None:
+        """How far from its centre of mass it can touch a surface; None if it has no feet."""
+        return None
+
+    def footing(self, state: Any) -> Footing | None:
+        """How it stands; None for a vehicle without feet."""
+        del state
+        return None
 
     def limits(self, state: Any) -> tuple[Limit, ...]:
         """The ranges in which this model means something, in the order they are judged in."""

@@ -1,10 +1,11 @@
 """What a body in the air is built of: rotors, and other forces."""
 
 from abc import abstractmethod
+from typing import Any
 
 import equinox as eqx
 
-from kittiwake.core.surroundings import Surroundings
+from kittiwake.core.surroundings import Shear, Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
@@ -12,12 +13,24 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Flow(eqx.Module):
-    """How a body moves through the air; ``airspeed_body_mps`` is its velocity less the wind."""
+    """How a body moves through the air.
+
+    ``airspeed_body_mps`` is the velocity of its centre of mass less the wind there; ``shears_body``
+    are those of the surroundings, in body axes.
+    """
 
     airspeed_body_mps: Vec3
     angular_velocity_body_radps: Vec3
     q_world_from_body: Quaternion
     surroundings: Surroundings
+    shears_body: tuple[Shear, ...] = ()
+
+    def airspeed_at(self, point_body_m: Vec3) -> Vec3:
+        """The velocity of a point of the body less the wind there, in body axes."""
+        airspeed = self.airspeed_body_mps + self.angular_velocity_body_radps.cross(point_body_m)
+        for shear in self.shears_body:
+            airspeed = airspeed - shear.wind_mps * shear.slope_pm.dot(point_body_m)
+        return airspeed
 
 
 class AbstractForce(eqx.Module):
@@ -44,6 +57,11 @@ class AbstractRotor(eqx.Module):
 
     @property
     @abstractmethod
+    def disc_radius_m(self) -> Real:
+        """Of the circle that the blades sweep."""
+
+    @property
+    @abstractmethod
     def speed_range_radps(self) -> tuple[Real, Real]:
         """The slowest and the fastest speed that the motor takes as a command."""
 
@@ -61,3 +79,31 @@ class AbstractRotor(eqx.Module):
     @abstractmethod
     def axial_inertia_kgm2(self) -> Real:
         """Of everything that turns."""
+
+
+class AbstractGroundEffect(eqx.Module):
+    """How a surface below a rotor changes its thrust."""
+
+    @abstractmethod
+    def thrust_ratio(self, height_m: Real, radius_m: Real) -> Real:
+        """Thrust over that far from any surface, of a disc at a height over one."""
+
+
+class AbstractBattery(eqx.Module):
+    """What feeds the motors."""
+
+    @abstractmethod
+    def init(self) -> Any:
+        """Its state at the start."""
+
+    @abstractmethod
+    def step(self, state: Any, power_w: Real, dt_s: Real) -> Any:
+        """The state after a step at a power drawn."""
+
+    @abstractmethod
+    def speed_ratio(self, state: Any) -> Real:
+        """How fast a motor can turn now, over its fastest speed on a full battery at rest."""
+
+    @abstractmethod
+    def readings(self, state: Any) -> dict[str, Real]:
+        """What there is to log, by name with unit."""

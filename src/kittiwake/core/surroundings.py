@@ -3,9 +3,14 @@
 from dataclasses import replace
 
 import equinox as eqx
+import jax.numpy as jnp
 
-from kittiwake.geometry.scalar import Real
+from kittiwake.core.support import Support
+from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+
+# more than a vehicle is accelerated over in a step
+MARGIN_M = 0.01
 
 
 class Air(eqx.Module):
@@ -16,11 +21,33 @@ class Air(eqx.Module):
     density_kgpm3: Real
 
 
+class Push(eqx.Module):
+    """Force and torque about the centre of mass that the world itself exerts, in its axes."""
+
+    force_world_n: Vec3
+    torque_world_nm: Vec3
+
+
+class Shear(eqx.Module):
+    """Part of the wind that is not the same all over a vehicle.
+
+    Away from the centre of mass it grows by ``wind_mps`` times the scalar product of ``slope_pm``
+    and the way.
+    """
+
+    wind_mps: Vec3
+    slope_pm: Vec3
+
+
 class Surroundings(eqx.Module):
     """What a vehicle feels of the world and of the other vehicles; held over one physics step.
 
     ``nearest_vehicle_m`` is infinite where nobody asked for distances between vehicles. The current
-    is that of the water there, or below.
+    is that of the water there, or below. ``wind_world_mps`` is that at the centre of mass; what
+    ``shears_world`` say comes on top of it elsewhere. ``deck`` is the one nearest to the vehicle,
+    None in a world without any; its height is infinite for a vehicle that is not above it.
+    ``surface_near`` is false where neither the vehicle nor one that is computed along with it can
+    touch a surface in this step, so that contact need not be computed.
     """
 
     gravity_mps2: Real
@@ -29,7 +56,49 @@ class Surroundings(eqx.Module):
     height_above_ground_m: Real
     nearest_vehicle_m: Real
     current_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
+    shears_world: tuple[Shear, ...] = ()
+    push: Push | None = None
+    deck: Support | None = None
+    height_above_deck_m: Real | None = None
+    surface_near: Flag = True
+
+    @property
+    def height_above_surface_m(self) -> Real:
+        """The height over the deck below the vehicle, or over the ground."""
+        if self.height_above_deck_m is None:
+            return self.height_above_ground_m
+        return jnp.minimum(self.height_above_deck_m, self.height_above_ground_m)
+
+    def surface_within(
+        self, reach_m: Real, position_world_m: Vec3, velocity_world_mps: Vec3, dt_s: Real
+    ) -> Flag:
+        """Whether anything that far around a vehicle may touch a surface in a step."""
+        way_m = reach_m + MARGIN_M + 2.0 * dt_s * velocity_world_mps.norm()
+        near = self.height_above_ground_m < way_m
+        if self.deck is None:
+            return near
+        way_m = way_m + 2.0 * dt_s * self.deck.velocity_at(position_world_m).norm()
+        return near | (self.deck.distance2_m2(position_world_m) < way_m * way_m)
 
     def blown(self, gust_world_mps: Vec3) -> "Surroundings":
         """The same with a gust added to the wind."""
         return replace(self, wind_world_mps=self.wind_world_mps + gust_world_mps)
+
+    def sheared(self, shear: Shear) -> "Surroundings":
+        """The same with another part of the wind that is not the same all over a vehicle."""
+        return replace(self, shears_world=(*self.shears_world, shear))
+
+    def beside(self, deck: Support, position_world_m: Vec3) -> "Surroundings":
+        """The same with the deck nearest to a vehicle at this place."""
+        height_m = jnp.where(
+            deck.covers(position_world_m), deck.across(position_world_m).z, jnp.inf
+        )
+        return replace(self, deck=deck, height_above_deck_m=height_m)
+
+    def pushed(self, push: Push) -> "Surroundings":
+        """The same with a force and torque more."""
+        if self.push is None:
+            return replace(self, push=push)
+        force = self.push.force_world_n + push.force_world_n
+        torque = self.push.torque_world_nm + push.torque_world_nm
+        return replace(self, push=Push(force, torque))

@@ -9,6 +9,7 @@ from kittiwake.core.component import (
     AbstractController,
     AbstractDynamics,
     AbstractEstimator,
+    AbstractFault,
     AbstractGuidance,
     AbstractSensor,
     AbstractTurbulence,
@@ -39,3 +40,4 @@ class Vehicle(eqx.Module):
     estimator: Scheduled[AbstractEstimator]
     guidance: Scheduled[AbstractGuidance]
     ladder: tuple[Scheduled[AbstractController], ...]
+    faults: tuple[AbstractFault, ...] = ()

@@ -7,6 +7,8 @@ from kittiwake.core.component import (
     AbstractAtmosphere,
     AbstractCurrent,
     AbstractInteraction,
+    AbstractPlatform,
+    AbstractRegion,
     AbstractWind,
 )
 from kittiwake.core.kinematics import Kinematics
@@ -56,12 +58,14 @@ class World(eqx.Module):
     area: FlightArea
     collision_distance_m: Real
     interactions: tuple[AbstractInteraction, ...]
+    regions: tuple[AbstractRegion, ...] = ()
+    platforms: tuple[AbstractPlatform, ...] = ()
 
-    def surroundings(self, kinematics: Kinematics) -> Surroundings:
-        """What a vehicle feels there of the world alone: mean wind, current, no others."""
+    def surroundings(self, kinematics: Kinematics, size_body_m: Vec3) -> Surroundings:
+        """What a vehicle of a size feels of the world alone: no gusts, no decks, no others."""
         up = kinematics.position_world_m.z
         height = up - self.ground_z_m
-        return Surroundings(
+        around = Surroundings(
             gravity_mps2=jnp.asarray(self.gravity_mps2, jnp.result_type(up)),
             air=self.atmosphere.air(up + self.origin_altitude_m),
             wind_world_mps=self.wind.velocity_world_mps(height),
@@ -69,6 +73,9 @@ class World(eqx.Module):
             nearest_vehicle_m=jnp.asarray(jnp.inf, jnp.result_type(up)),
             current_world_mps=self.current.velocity_world_mps(kinematics.position_world_m),
         )
+        for region in self.regions:
+            around = region.felt(kinematics, size_body_m, around)
+        return around
 
     def limits(self, kinematics: Kinematics, surroundings: Surroundings) -> tuple[Limit, ...]:
         """What a vehicle's place and its distance from others may be."""

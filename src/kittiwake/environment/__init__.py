@@ -38,6 +38,40 @@ ATMOSPHERES = Registry(
     },
 )
 
+REGIONS = Registry(
+    "regions",
+    "region",
+    {
+        "force": Entry("kittiwake.environment.regions:ForceRegion", "a box that pushes"),
+        "wind": Entry("kittiwake.environment.regions:WindRegion", "a box in which it blows"),
+    },
+)
+
+PLATFORMS = Registry(
+    "platforms",
+    "platform",
+    {
+        "fixed": Entry("kittiwake.environment.platforms:FixedPlatform", "a rectangle at rest"),
+        "moving": Entry(
+            "kittiwake.environment.platforms:MovingPlatform",
+            "a deck that sails, heaves, rolls and pitches",
+        ),
+    },
+)
+
+INTERACTIONS = Registry(
+    "interactions",
+    "interaction",
+    {
+        "downwash": Entry(
+            "kittiwake.environment.downwash:Downwash", "the jets of those above, as wind"
+        ),
+        "proximity": Entry(
+            "kittiwake.environment.proximity:Proximity", "the distance of the nearest vehicle"
+        ),
+    },
+)
+
 CURRENTS = Registry(
     "currents",
     "current",

@@ -10,16 +10,16 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.component import AbstractInteraction
-from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.presence import Presence
 from kittiwake.core.surroundings import Surroundings
 
 
 class Proximity(AbstractInteraction):
     """Tells each vehicle the distance of its nearest neighbour, between the two centres of mass."""
 
-    def __call__(self, vehicles: Kinematics, surroundings: Surroundings) -> Surroundings:
+    def __call__(self, vehicles: Presence, surroundings: Surroundings) -> Surroundings:
         """The surroundings with ``nearest_vehicle_m`` set."""
-        position = vehicles.position_world_m
+        position = vehicles.motion.position_world_m
         square = _squares(position.x) + _squares(position.y) + _squares(position.z)
         itself = jnp.eye(square.shape[0], dtype=bool)
         nearest_m = jnp.sqrt(jnp.where(itself, jnp.inf, square).min(axis=1))

@@ -17,6 +17,16 @@ ROTORS = Registry(
     },
 )
 
+GROUND_EFFECTS = Registry(
+    "ground_effects",
+    "ground effect",
+    {
+        "cheeseman-bennett": Entry(
+            "kittiwake.forces.ground_effect:CheesemanBennett", "by the image of one rotor"
+        ),
+    },
+)
+
 FORCES = Registry(
     "forces",
     "force",

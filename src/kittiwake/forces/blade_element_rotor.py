@@ -15,25 +15,37 @@ quadrotors with application to autonomous flying")::
 mu = V / (Omega R) and lambda = (v_1 + w) / (Omega R), with V across and w along the axis the hub's
 velocity relative to the air; sigma = n c / (pi R); a, C_d: the profile's lift slope and drag. H
 points against V, Q against the rotation. R_m lowers the side on which the blades retreat: for a
-rotor that turns to the left it points against V. The wash v_1 is that of the thrust T_0 = b Omega^2
-that the rotor has at this speed at rest::
+rotor that turns to the left it points against V. With ``inflow: at-rest``, as in the sources, the
+wash v_1 is that of the thrust T_0 = b Omega^2 that the rotor has at this speed at rest::
 
     v_1^2 = -V^2/2 + sqrt((V^2/2)^2 + (T_0 / (2 rho A))^2)
+
+With ``inflow: momentum`` it is that of the thrust that the blades have in it (Glauert 1926, "A
+general theory of the autogyro"), solved by Newton's rule::
+
+    v_1 sqrt(V^2 + (w + v_1)^2) = T(v_1) / (2 rho A),    v_1 >= 0
+
+Momentum theory has no meaning in a descent through the rotor's own wash, and there the equation has
+several solutions. A descent faster than the wash at rest, -w > lambda R Omega, therefore keeps the
+v_1 of a descent just so fast: it stays finite and continuous, and thrust grows with the descent.
+Where the blades no longer push, as in a fast climb, there is no wash.
 
 At rest both theories have to agree, C_T = 2 lambda^2, which gives b in closed form, and a vehicle
 that hovers has the wash of its weight, as in the sources. Multiplied out nothing is divided by
 Omega, so a rotor that stands still is no exception.
 
-The air takes exactly v_1 T and the profile's drag: no motion gains energy while T >= 0. Valid for
-mu < 0.3 and lambda small. Neglected: flapping, stall and reverse flow, the vortex ring (a descent
-lifts too much), that the wash follows the thrust when it changes at one speed (so motion along the
-axis is damped 3.4 times as much as by momentum theory), the body's rates within the disc. The motor
-follows its command like a first-order lag.
+The air takes exactly v_1 T and the profile's drag: no motion gains energy while T >= 0, and with
+``momentum`` none at all. Valid for mu < 0.3 and lambda small. Neglected: flapping, stall and
+reverse flow, the vortex ring (a descent lifts too much), the body's rates within the disc; with
+``at-rest`` also that the wash follows the thrust when it changes at one speed, so that motion along
+the axis is damped 3.4 times as much as with ``momentum`` (the OS4 in hover). The motor follows its
+command like a first-order lag.
 """
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
+import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -44,6 +56,8 @@ from kittiwake.geometry.vec3 import Vec3
 
 # (m/s)^4: keeps the square roots away from zero, where they have no derivative
 LEAST_FLOW = 1e-24
+# from the wash at rest; tests/physics/test_blade_element.py shows what is left
+NEWTON_STEPS = 5
 
 
 class BladeElementRotor(AbstractRotor):
@@ -61,6 +75,7 @@ class BladeElementRotor(AbstractRotor):
     spin_up_s: Annotated[Real, POSITIVE] = 0.05
     inertia_kgm2: Annotated[Real, NOT_NEGATIVE] = 0.0
     design_density_kgpm3: Annotated[Real, POSITIVE] = 1.225
+    inflow: Literal["at-rest", "momentum"] = eqx.field(static=True, default="at-rest")
 
     def __check_init__(self) -> None:
         """Refuses blades that cannot push up, where the angles are plain numbers."""
@@ -74,17 +89,16 @@ class BladeElementRotor(AbstractRotor):
 
     def wrench(self, speed_radps: Real, spin: Real, flow: Flow, hub_body_m: Vec3) -> Wrench:
         """Thrust, hub force, torque and rolling moment about the hub."""
-        airspeed = flow.airspeed_body_mps + flow.angular_velocity_body_radps.cross(hub_body_m)
+        airspeed = flow.airspeed_at(hub_body_m)
         u, v, w = airspeed.x, airspeed.y, airspeed.z
         tip = self.radius_m * jnp.maximum(speed_radps, 0.0)
         across2 = u * u + v * v
-        through = w + self._wash_mps(tip, across2)
+        through = w + self._wash_mps(tip, across2, w)
         pitch, lift = self._mean_pitch, self._lift_area_m2 * flow.surroundings.air.density_kgpm3
         drag_share = self.profile_drag / (4.0 * self.lift_slope)
-        slant = (self.root_pitch_rad - self.twist_rad / 2.0) / 4.0
-        thrust = lift * (tip * (tip * pitch - through / 4.0) + across2 * slant)
+        thrust = lift * self._thrust_share_m2ps2(tip, across2, through)
         # of H and R_m per unit of V
-        hub = -lift * (tip * drag_share + through * slant)
+        hub = -lift * (tip * drag_share + through * self._slant)
         roll = -spin * lift * self.radius_m * (tip * pitch - through / 8.0)
         torque = (tip * tip + across2) * drag_share / 2.0 + through * (tip * pitch - through / 4.0)
         return Wrench(
@@ -95,6 +109,11 @@ class BladeElementRotor(AbstractRotor):
     def speed_rate_radps2(self, speed_radps: Real, commanded_radps: Real) -> Real:
         """A first-order lag."""
         return (commanded_radps - speed_radps) / self.spin_up_s
+
+    @property
+    def disc_radius_m(self) -> Real:
+        """As given."""
+        return self.radius_m
 
     @property
     def speed_range_radps(self) -> tuple[Real, Real]:
@@ -145,8 +164,33 @@ class BladeElementRotor(AbstractRotor):
     def _lift_area_m2(self) -> Real:
         return self.solidity * self.lift_slope * self.disc_area_m2
 
-    def _wash_mps(self, tip: Real, across2: Real) -> Real:
-        """v_1, written so that nothing cancels at high speed."""
+    @property
+    def _slant(self) -> Real:
+        """The pitch as the airspeed across the axis weighs it."""
+        return (self.root_pitch_rad - self.twist_rad / 2.0) / 4.0
+
+    def _thrust_share_m2ps2(self, tip: Real, across2: Real, through: Real) -> Real:
+        """T / (rho A sigma a)."""
+        return tip * (tip * self._mean_pitch - through / 4.0) + across2 * self._slant
+
+    def _wash_mps(self, tip: Real, across2: Real, w: Real) -> Real:
+        """v_1, by which of the two theories is asked for."""
+        # written so that nothing cancels at high speed
         square = (self.inflow_at_rest * tip) ** 2
         root = jnp.sqrt(jnp.maximum(across2 * across2 / 4.0 + square * square, LEAST_FLOW))
-        return square / jnp.sqrt(across2 / 2.0 + root)
+        wash = square / jnp.sqrt(across2 / 2.0 + root)
+        return wash if self.inflow == "at-rest" else self._balanced_mps(wash, tip, across2, w)
+
+    def _balanced_mps(self, start: Real, tip: Real, across2: Real, w: Real) -> Real:
+        """The v_1 with which blades and momentum give one thrust."""
+        loading = self.solidity * self.lift_slope / 2.0
+        axial = jnp.maximum(w, -self.inflow_at_rest * tip)
+        # a descent is added, so that the flow begins as at rest, where the left side is convex
+        wash = start - jnp.minimum(axial, 0.0)
+        for _ in range(NEWTON_STEPS):
+            through = axial + wash
+            flow = jnp.sqrt(jnp.maximum(across2 + through * through, LEAST_FLOW**0.5))
+            excess = wash * flow - loading * self._thrust_share_m2ps2(tip, across2, through)
+            slope = flow + wash * through / flow + loading * tip / 4.0
+            wash = jnp.maximum(wash - excess / slope, 0.0)
+        return wash

@@ -32,6 +32,7 @@ class LumpedRotor(AbstractRotor):
 
     thrust_ns2: Annotated[Real, POSITIVE]
     torque_nms2: Annotated[Real, NOT_NEGATIVE]
+    radius_m: Annotated[Real, POSITIVE]
     max_speed_radps: Annotated[Real, POSITIVE]
     min_speed_radps: Annotated[Real, NOT_NEGATIVE] = 0.0
     spin_up_s: Annotated[Real, POSITIVE] = 0.05
@@ -47,7 +48,7 @@ class LumpedRotor(AbstractRotor):
         square = speed_radps * speed_radps
         thrust = Vec3(0.0, 0.0, self.thrust_ns2 * square)
         torque = Vec3(0.0, 0.0, -spin * self.torque_nms2 * square)
-        airspeed = flow.airspeed_body_mps + flow.angular_velocity_body_radps.cross(hub_body_m)
+        airspeed = flow.airspeed_at(hub_body_m)
         along = Vec3(airspeed.x, airspeed.y, 0.0)
         by_speed = along * self.drag_ns2pm + Vec3(0.0, 0.0, airspeed.z) * self.inflow_ns2pm
         lift = Vec3(0.0, 0.0, along.dot(along)) * self.translational_lift_ns2pm2
@@ -60,6 +61,11 @@ class LumpedRotor(AbstractRotor):
         if self.spin_down_s is None:
             return gap / self.spin_up_s
         return gap / jnp.where(gap > 0.0, self.spin_up_s, self.spin_down_s)
+
+    @property
+    def disc_radius_m(self) -> Real:
+        """As given."""
+        return self.radius_m
 
     @property
     def speed_range_radps(self) -> tuple[Real, Real]:

@@ -78,3 +78,10 @@ class Vec3(eqx.Module):
             return float(np.sqrt(square))
         positive = square > 0.0
         return jnp.where(positive, jnp.sqrt(jnp.where(positive, square, 1.0)), 0.0)
+
+    def shortened(self, longest: Real) -> "Vec3":
+        """The vector of the same direction that is at most so long."""
+        length = self.norm()
+        numerics = namespace(length, longest)
+        too_long = length > longest
+        return self * numerics.where(too_long, longest / numerics.where(too_long, length, 1.0), 1.0)

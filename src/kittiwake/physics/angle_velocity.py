@@ -41,6 +41,7 @@ from kittiwake.core.component import AbstractDynamics
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.signals import ThrustAttitude
+from kittiwake.core.support import Deck
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
@@ -70,7 +71,6 @@ class Travel(eqx.Module):
 
     velocity_world_mps: Vec3
     specific_impulse_body_mps: Vec3
-    elapsed_s: Real
 
 
 class AngleVelocity(AbstractDynamics):
@@ -88,6 +88,8 @@ class AngleVelocity(AbstractDynamics):
     max_angle_rad: Annotated[Real, POSITIVE]
     max_speed_mps: Annotated[Real, POSITIVE]
     max_tilt_rate_radps: Annotated[Real | None, POSITIVE] = None
+    deck: Deck | None = None
+    size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="heun")
 
     @property
@@ -123,20 +125,17 @@ class AngleVelocity(AbstractDynamics):
         wanted = command.q_world_from_body.to_euler()
         angles = state.euler_world_from_body
 
-        def derivative(phase: Phase[Vec3, Travel]) -> Phase[Vec3, Travel]:
+        def derivative(phase: Phase[Vec3, Travel], elapsed_s: Real) -> Phase[Vec3, Travel]:
             velocity = phase.motion.velocity_world_mps
-            rotation = RotationZYX.of(self.followed(angles, wanted, phase.motion.elapsed_s))
+            rotation = RotationZYX.of(self.followed(angles, wanted, elapsed_s))
             force = self.specific_force_body_mps2(
                 rotation, velocity, command.thrust_n, surroundings
             )
             gravity = Vec3(0.0, 0.0, -surroundings.gravity_mps2)
             acceleration = rotation.reference_from_body(force) + gravity
-            return Phase(velocity, Travel(acceleration, force, 1.0))
+            return Phase(velocity, Travel(acceleration, force))
 
-        began = Phase(
-            state.position_world_m,
-            Travel(state.velocity_world_mps, Vec3.zero(), 0.0),
-        )
+        began = Phase(state.position_world_m, Travel(state.velocity_world_mps, Vec3.zero()))
         ended = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
         reached = self.followed(angles, wanted, dt_s)
         return AngleVelocityState(
@@ -171,14 +170,18 @@ class AngleVelocity(AbstractDynamics):
         thrust_n: Real,
         surroundings: Surroundings,
     ) -> Vec3:
-        """Thrust and drag over mass."""
+        """Thrust, drag and what pushes from outside, over mass; nothing turns held angles."""
         air = rotation.body_from_reference(velocity_world_mps - surroundings.wind_world_mps)
         lost = surroundings.gravity_mps2 * (1.0 - rotation.cos_roll * rotation.cos_pitch)
-        return Vec3(
+        drag_and_thrust = Vec3(
             -self.drag_forward_per_s * air.x,
             -self.drag_sideways_per_s * air.y,
             thrust_n / self.mass_kg - lost - self.drag_vertical_per_s * air.z,
         )
+        push = surroundings.push
+        if push is None:
+            return drag_and_thrust
+        return drag_and_thrust + rotation.body_from_reference(push.force_world_n) / self.mass_kg
 
     def kinematics(self, state: AngleVelocityState) -> Kinematics:
         """Where the vehicle is and how it moves."""

@@ -33,6 +33,7 @@ from kittiwake.core.component import AbstractDynamics
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.signals import AttitudeThrottle
+from kittiwake.core.support import Deck
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.frames import swap_enu_ned, swap_euler, swap_flu_frd
@@ -98,6 +99,8 @@ class AttitudeResponse(AbstractDynamics):
     max_rate_radps: Annotated[Real, POSITIVE]
     max_angle_rad: Annotated[Real, POSITIVE]
     max_yaw_rad: Annotated[Real, POSITIVE]
+    deck: Deck | None = None
+    size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="heun")
 
     @property
@@ -137,19 +140,23 @@ class AttitudeResponse(AbstractDynamics):
         key: PRNGKeyArray,
     ) -> AttitudeResponseState:
         """One step; command, noise and the wind in body axes are held over all stages."""
+        pushed = self._pushed_body_mps2(state, surroundings)
         noise = self._draw_noise(key)
+        noise = Disturbance(noise.linear_body_mps2 + pushed, noise.angular_body_radps2)
         wind_frd = _wind_frd(
             swap_euler(state.phase.configuration.euler_world_from_body), surroundings
         )
 
-        def derivative(phase: Phase[Pose, Motion]) -> Phase[Pose, Motion]:
+        def derivative(phase: Phase[Pose, Motion], elapsed_s: Real) -> Phase[Pose, Motion]:
+            del elapsed_s
             return self.derivative(phase, command, wind_frd, surroundings.gravity_mps2, noise, dt_s)
 
         began = eqx.tree_at(
             lambda phase: phase.motion.specific_impulse_body_mps, state.phase, Vec3(0.0, 0.0, 0.0)
         )
         ended = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
-        return AttitudeResponseState(ended, ended.motion.specific_impulse_body_mps / dt_s)
+        felt = ended.motion.specific_impulse_body_mps / dt_s + pushed
+        return AttitudeResponseState(ended, felt)
 
     def derivative(
         self,
@@ -266,6 +273,14 @@ class AttitudeResponse(AbstractDynamics):
             -self.yaw_rate_gain_per_s * command.yaw_rate_radps
             - self.yaw_rate_damping_per_s * omega_frd.z,
         )
+
+    def _pushed_body_mps2(self, state: AttitudeResponseState, surroundings: Surroundings) -> Vec3:
+        """What regions of force do to the mass; they turn no vehicle that holds its angles."""
+        if surroundings.push is None:
+            return Vec3.zero()
+        euler = state.phase.configuration.euler_world_from_body
+        inverse = Quaternion.from_euler(euler).inverse()
+        return inverse.rotate(surroundings.push.force_world_n) / self.mass_kg
 
     def _draw_noise(self, key: PRNGKeyArray) -> Disturbance:
         if _is_zero(self.linear_noise_mps2) and _is_zero(self.angular_noise_radps2):

@@ -1,7 +1,8 @@
 """Fixed-step integrators, each a small table.
 
 An explicit Runge-Kutta method is its Butcher tableau: stage i evaluates the derivative at
-``x + dt sum_j a_ij k_j`` and the step ends at ``x + dt sum_i b_i k_i``. Sources: Heun (1900), Kutta
+``x + dt sum_j a_ij k_j``, ``dt sum_j a_ij`` after the step's start, and the step ends at
+``x + dt sum_i b_i k_i``. Sources: Heun (1900), Kutta
 (1901), Dormand and Prince (1980), tables as in Hairer, Norsett, Wanner (1993), "Solving Ordinary
 Differential Equations I", sections II.1 and II.5. Semi-implicit (symplectic) Euler advances the
 motion first and the configuration with the new motion: Hairer, Lubich, Wanner (2006), "Geometric
@@ -28,7 +29,8 @@ class Phase(eqx.Module, Generic[Q, M]):
     motion: M
 
 
-Derivative = Callable[[Phase[Q, M]], Phase[Q, M]]
+# of a phase, and of the time since the step began
+Derivative = Callable[[Phase[Q, M], Real], Phase[Q, M]]
 IntegratorName = Literal["euler", "semi-implicit-euler", "heun", "rk4", "dormand-prince-5"]
 
 
@@ -58,7 +60,7 @@ class Tableau:
         """The phase ``dt_s`` later."""
         slopes: list[Phase[Q, M]] = []
         for row in self.a:
-            slopes.append(derivative(_moved(phase, row, slopes, dt_s)))
+            slopes.append(derivative(_moved(phase, row, slopes, dt_s), sum(row) * dt_s))
         return _moved(phase, self.b, slopes, dt_s)
 
 
@@ -70,8 +72,8 @@ class SemiImplicitEuler:
 
     def step(self, derivative: Derivative[Q, M], phase: Phase[Q, M], dt_s: Real) -> Phase[Q, M]:
         """The phase ``dt_s`` later."""
-        motion = _moved(phase.motion, (1.0,), [derivative(phase).motion], dt_s)
-        velocity = derivative(Phase(phase.configuration, motion)).configuration
+        motion = _moved(phase.motion, (1.0,), [derivative(phase, 0.0).motion], dt_s)
+        velocity = derivative(Phase(phase.configuration, motion), dt_s).configuration
         return Phase(_moved(phase.configuration, (1.0,), [velocity], dt_s), motion)
 
 

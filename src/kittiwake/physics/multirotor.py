@@ -7,12 +7,16 @@ with application to autonomous flying", equations 2.12-2.14):
 
     h = sum of s J Omega e_z,    tau_z = -sum of s J dOmega/dt.
 
-Body and rotor speeds are integrated together; the command and the wind are held over the step.
+Body and rotor speeds are integrated together; the command and the wind are held over the step. A
+battery limits the speed that the motors take as a command by its voltage, and gives the power that
+their torques and speeds amount to. Near a surface the thrust is that of the ground effect, at each
+hub's height.
 """
 
+import math
 from functools import reduce
 from operator import add
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -22,25 +26,27 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.core.apart import apart
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.component import AbstractDynamics
+from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.parts import AbstractForce, AbstractRotor, Flow
+from kittiwake.core.parts import (
+    AbstractBattery,
+    AbstractForce,
+    AbstractGroundEffect,
+    AbstractRotor,
+    Flow,
+)
+from kittiwake.core.presence import Wake
 from kittiwake.core.signals import RotorSpeeds
+from kittiwake.core.support import Deck
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.feet import Feet, Stance
+from kittiwake.physics.flight import FlightState, advanced, begun, flow_around, pushed, standing
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
-from kittiwake.physics.rigid_body import (
-    FlightState,
-    Pose,
-    RigidBody,
-    Twist,
-    advanced,
-    attitude_rate,
-    begun,
-    flow_around,
-)
+from kittiwake.physics.rigid_body import Pose, RigidBody, Twist, attitude_rate
 
 Speeds = tuple[Real, Real, Real, Real]
 
@@ -50,6 +56,13 @@ class RotorMotion(eqx.Module):
 
     twist: Twist
     speeds_radps: Speeds
+
+
+class MultirotorState(eqx.Module):
+    """A vehicle at a tick; ``battery`` is the battery's state, None without one."""
+
+    flight: FlightState
+    battery: Any
 
 
 class Multirotor(AbstractDynamics):
@@ -63,6 +76,11 @@ class Multirotor(AbstractDynamics):
     hubs_body_m: tuple[Vec3, Vec3, Vec3, Vec3]
     spins: tuple[Real, Real, Real, Real]
     forces: tuple[AbstractForce, ...] = ()
+    ground_effect: AbstractGroundEffect | None = None
+    battery: AbstractBattery | None = None
+    feet: Feet | None = None
+    deck: Deck | None = None
+    size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
 
     def __check_init__(self) -> None:
@@ -85,70 +103,128 @@ class Multirotor(AbstractDynamics):
         """The motors' range."""
         return {f"speeds_{i}_radps": self.rotor.speed_range_radps for i in range(len(self.spins))}
 
-    def init(self, start: Kinematics, surroundings: Surroundings) -> FlightState:
+    def init(self, start: Kinematics, surroundings: Surroundings) -> MultirotorState:
         """At the start, the rotors at the speed that carries the weight."""
         weight_n = self.mass_kg * surroundings.gravity_mps2
         speed = jnp.sqrt(weight_n / (len(self.spins) * self.rotor.thrust_factor_ns2))
         pose, twist = begun(start)
         motion = RotorMotion(twist, (speed, speed, speed, speed))
         wrench = self._wrench(flow_around(pose, twist, surroundings), motion.speeds_radps)
-        return FlightState(Phase(pose, motion), wrench.force_body_n / self.mass_kg)
+        footing = None if self.feet is None else self.feet.init()
+        flight = FlightState(Phase(pose, motion), wrench.force_body_n / self.mass_kg, footing)
+        return MultirotorState(flight, None if self.battery is None else self.battery.init())
 
     def step(
         self,
-        state: FlightState,
+        state: MultirotorState,
         command: RotorSpeeds,
         surroundings: Surroundings,
         dt_s: Real,
         key: PRNGKeyArray,
-    ) -> FlightState:
+    ) -> MultirotorState:
         """One step with command and wind held over it."""
         del key
+        began = state.flight
+        before = began.phase.motion.twist
+        stance = standing(self.feet, began, before, self.mass_kg, surroundings, dt_s)
+        wanted = self._fed(state.battery, command.speeds_radps)
 
-        def derivative(phase: Phase[Pose, RotorMotion]) -> Phase[Pose, RotorMotion]:
-            return self._derivative(phase, command, surroundings)
+        def derivative(
+            phase: Phase[Pose, RotorMotion], elapsed_s: Real
+        ) -> Phase[Pose, RotorMotion]:
+            return self._derivative(phase, wanted, surroundings, stance, elapsed_s)
 
-        phase = INTEGRATORS[self.integrator].step(derivative, state.phase, dt_s)
-        return advanced(
-            phase, state.phase.motion.twist, phase.motion.twist, surroundings.gravity_mps2, dt_s
+        phase = INTEGRATORS[self.integrator].step(derivative, began.phase, dt_s)
+        flight = advanced(
+            phase, before, phase.motion.twist, surroundings.gravity_mps2, dt_s, stance
         )
+        return MultirotorState(flight, self._drained(state, wanted, surroundings, dt_s))
 
-    def kinematics(self, state: FlightState) -> Kinematics:
+    def kinematics(self, state: MultirotorState) -> Kinematics:
         """Where the vehicle is and how it moves."""
-        return state.kinematics(state.phase.motion.twist)
+        return state.flight.kinematics(state.flight.phase.motion.twist)
 
-    def actuators(self, state: FlightState) -> dict[str, Real]:
-        """The rotors' speeds."""
-        speeds = state.phase.motion.speeds_radps
-        return {f"rotor_{i}_radps": speed for i, speed in enumerate(speeds)}
+    def actuators(self, state: MultirotorState) -> dict[str, Real]:
+        """The rotors' speeds, and how the battery is."""
+        speeds = state.flight.phase.motion.speeds_radps
+        turning = {f"rotor_{i}_radps": speed for i, speed in enumerate(speeds)}
+        return turning if self.battery is None else turning | self.battery.readings(state.battery)
+
+    def wake(self, state: MultirotorState) -> Wake:
+        """The air of all rotors' thrust."""
+        speeds = state.flight.phase.motion.speeds_radps
+        thrust_n = self.rotor.thrust_factor_ns2 * sum(speed * speed for speed in speeds)
+        return Wake(thrust_n, len(speeds) * math.pi * self.rotor.disc_radius_m**2)
+
+    def footing(self, state: MultirotorState) -> Footing | None:
+        """How it stands."""
+        return state.flight.footing
+
+    @property
+    def reach_m(self) -> Real | None:
+        """Of its feet."""
+        return None if self.feet is None else self.feet.reach_m
 
     def _derivative(
-        self, phase: Phase[Pose, RotorMotion], command: RotorSpeeds, surroundings: Surroundings
+        self,
+        phase: Phase[Pose, RotorMotion],
+        wanted_radps: Speeds,
+        surroundings: Surroundings,
+        stance: Stance | None,
+        elapsed_s: Real,
     ) -> Phase[Pose, RotorMotion]:
         pose, twist, speeds = phase.configuration, phase.motion.twist, phase.motion.speeds_radps
-        one, two, three, four = (
-            self.rotor.speed_rate_radps2(speed, wanted)
-            for speed, wanted in zip(speeds, command.speeds_radps, strict=True)
-        )
-        rates = (one, two, three, four)
+        rates = self._speed_rates(speeds, wanted_radps)
         wrench = apart(self._wrench, flow_around(pose, twist, surroundings), speeds)
+        q = pose.q_world_from_body
+        wrench = wrench + pushed(q, surroundings)
+        if stance is not None:
+            wrench = wrench + stance.wrench(pose, twist, elapsed_s)
         momentum, reaction = self._gyroscopic(speeds), self._gyroscopic(rates)
         if momentum is not None and reaction is not None:
             wrench = Wrench(wrench.force_body_n, wrench.torque_body_nm - reaction)
-        q = pose.q_world_from_body
         twist_rate = self.body.twist_rate(q, twist, wrench, surroundings.gravity_mps2, momentum)
         pose_rate = Pose(
             twist.velocity_world_mps, attitude_rate(q, twist.angular_velocity_body_radps)
         )
         return Phase(pose_rate, RotorMotion(twist_rate, rates))
 
+    def _speed_rates(self, speeds: Speeds, wanted: Speeds) -> Speeds:
+        one, two, three, four = (
+            self.rotor.speed_rate_radps2(speed, goal)
+            for speed, goal in zip(speeds, wanted, strict=True)
+        )
+        return one, two, three, four
+
     def _wrench(self, flow: Flow, speeds_radps: Speeds) -> Wrench:
-        rotors = [
-            self.rotor.wrench(speed, spin, flow, hub).at(hub)
+        rotors = self._rotor_wrenches(flow, speeds_radps)
+        about_centre = [
+            wrench.at(hub) for wrench, hub in zip(rotors, self.hubs_body_m, strict=True)
+        ]
+        whole = reduce(add, [*about_centre, *(force.wrench(flow) for force in self.forces)])
+        return jax.tree.map(jnp.asarray, whole)
+
+    def _rotor_wrenches(self, flow: Flow, speeds_radps: Speeds) -> list[Wrench]:
+        """Each about its hub."""
+        wrenches = [
+            self.rotor.wrench(speed, spin, flow, hub)
             for speed, spin, hub in zip(speeds_radps, self.spins, self.hubs_body_m, strict=True)
         ]
-        whole = reduce(add, [*rotors, *(force.wrench(flow) for force in self.forces)])
-        return jax.tree.map(jnp.asarray, whole)
+        if self.ground_effect is None:
+            return wrenches
+        return [
+            self._near_surface(self.ground_effect, wrench, flow, hub)
+            for wrench, hub in zip(wrenches, self.hubs_body_m, strict=True)
+        ]
+
+    def _near_surface(
+        self, effect: AbstractGroundEffect, wrench: Wrench, flow: Flow, hub_body_m: Vec3
+    ) -> Wrench:
+        rise_m = flow.q_world_from_body.rotate(hub_body_m).z
+        height_m = flow.surroundings.height_above_surface_m + rise_m
+        ratio = effect.thrust_ratio(height_m, self.rotor.disc_radius_m)
+        force = wrench.force_body_n
+        return Wrench(Vec3(force.x, force.y, force.z * ratio), wrench.torque_body_nm)
 
     def _gyroscopic(self, speeds: Speeds) -> Vec3 | None:
         """The rotors' momentum at these speeds, or its rate; None where they have no inertia."""
@@ -157,3 +233,28 @@ class Multirotor(AbstractDynamics):
             return None
         turning = sum(spin * speed for spin, speed in zip(self.spins, speeds, strict=True))
         return Vec3(0.0, 0.0, inertia * turning)
+
+    def _fed(self, battery: Any, wanted_radps: Speeds) -> Speeds:
+        """The speeds that the motors are asked for, as far as the battery can drive them."""
+        if self.battery is None:
+            return wanted_radps
+        fastest = self.rotor.speed_range_radps[1] * self.battery.speed_ratio(battery)
+        one, two, three, four = (jnp.minimum(speed, fastest) for speed in wanted_radps)
+        return one, two, three, four
+
+    def _drained(
+        self, state: MultirotorState, wanted: Speeds, surroundings: Surroundings, dt_s: Real
+    ) -> Any:
+        """The battery after a step of giving what the motors' torques and speeds amount to."""
+        if self.battery is None:
+            return None
+        pose, motion = state.flight.phase.configuration, state.flight.phase.motion
+        speeds = motion.speeds_radps
+        rotors = self._rotor_wrenches(flow_around(pose, motion.twist, surroundings), speeds)
+        power_w = sum(
+            speed * (self.rotor.axial_inertia_kgm2 * rate - spin * wrench.torque_body_nm.z)
+            for speed, rate, spin, wrench in zip(
+                speeds, self._speed_rates(speeds, wanted), self.spins, rotors, strict=True
+            )
+        )
+        return self.battery.step(state.battery, jnp.maximum(power_w, 0.0), dt_s)

@@ -12,21 +12,17 @@ equations 6.42-6.44): with the momenta (p, l) = (M_rb + M_A) (v, omega) in the b
 Attitude: dq/dt = q (0, omega) / 2 (Sola 2017, equation 201), normalised after each step.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.parts import Flow
-from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.integrators import Phase
 
 Row = tuple[Real, Real, Real, Real, Real, Real]
 Matrix6 = tuple[Row, Row, Row, Row, Row, Row]
@@ -110,55 +106,8 @@ class RigidBody(eqx.Module):
         return jnp.asarray(rows) + jnp.asarray(self.added_mass)
 
 
-class FlightState(eqx.Module):
-    """A body at a tick; the specific force is the mean over the step that led to it."""
-
-    phase: Phase[Pose, Any]
-    specific_force_body_mps2: Vec3
-
-    def kinematics(self, twist: Twist) -> Kinematics:
-        """The motion in all the forms that people read."""
-        pose = self.phase.configuration
-        q = pose.q_world_from_body
-        return Kinematics(
-            position_world_m=pose.position_world_m,
-            q_world_from_body=q,
-            euler_world_from_body=q.to_euler(),
-            velocity_world_mps=twist.velocity_world_mps,
-            velocity_body_mps=q.inverse().rotate(twist.velocity_world_mps),
-            angular_velocity_body_radps=twist.angular_velocity_body_radps,
-            specific_force_body_mps2=self.specific_force_body_mps2,
-        )
-
-
-def begun(start: Kinematics) -> tuple[Pose, Twist]:
-    """Pose and twist at the start."""
-    pose = Pose(start.position_world_m, start.q_world_from_body)
-    return pose, Twist(start.velocity_world_mps, start.angular_velocity_body_radps)
-
-
 def attitude_rate(q: Quaternion, angular_velocity_body_radps: Vec3) -> Quaternion:
     """The rate of change of a quaternion."""
     half = angular_velocity_body_radps * 0.5
     vector = half * q.w + q.vector.cross(half)
     return Quaternion(-q.vector.dot(half), vector.x, vector.y, vector.z)
-
-
-def flow_around(pose: Pose, twist: Twist, surroundings: Surroundings) -> Flow:
-    """How the body moves through the air."""
-    q = pose.q_world_from_body
-    airspeed_world = twist.velocity_world_mps - surroundings.wind_world_mps
-    return Flow(
-        q.inverse().rotate(airspeed_world), twist.angular_velocity_body_radps, q, surroundings
-    )
-
-
-def advanced(
-    phase: Phase[Pose, Any], before: Twist, after: Twist, gravity_mps2: Real, dt_s: Real
-) -> FlightState:
-    """The state after a step: its quaternion of unit length, and the mean specific force."""
-    pose = phase.configuration
-    q = pose.q_world_from_body.normalised()
-    mean_world = (after.velocity_world_mps - before.velocity_world_mps) / dt_s
-    specific_force = q.inverse().rotate(mean_world + Vec3(0.0, 0.0, gravity_mps2))
-    return FlightState(Phase(Pose(pose.position_world_m, q), phase.motion), specific_force)

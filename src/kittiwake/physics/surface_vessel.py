@@ -29,8 +29,10 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.component import AbstractDynamics
-from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.signals import RudderThrust
+from kittiwake.core.support import Deck
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
@@ -165,8 +167,7 @@ class SurfaceVesselState(eqx.Module):
 class SurfaceVessel(AbstractDynamics):
     """Manoeuvring vessel with one rudder and thrust along its axis.
 
-    It floats at the height at which it starts; of a start's attitude and velocity, the vessel takes
-    yaw, yaw rate and the horizontal velocity.
+    It floats at the height at which it starts.
     """
 
     native: ClassVar[type] = RudderThrust
@@ -181,6 +182,8 @@ class SurfaceVessel(AbstractDynamics):
     air_drag_sway_kgpm: Annotated[Real, NOT_NEGATIVE] = 0.0
     water_density_kgpm3: Annotated[Real, POSITIVE] = 998.0
     hulls: Annotated[Count, AT_LEAST_ONE] = eqx.field(static=True, default=1)
+    deck: Deck | None = None
+    size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
 
     def __check_init__(self) -> None:
@@ -200,6 +203,10 @@ class SurfaceVessel(AbstractDynamics):
         """The rudder's stops and the propeller's strongest push and pull."""
         angle, thrust = self.rudder.max_angle_rad, self.max_thrust_n
         return {"rudder_rad": (-angle, angle), "thrust_n": (-thrust, thrust)}
+
+    def check_start(self, start: Start) -> None:
+        """Refuses what surge, sway and yaw do not hold."""
+        check_level(start)
 
     def init(self, start: Kinematics, surroundings: Surroundings) -> SurfaceVesselState:
         """At the start, rudder amidships and without thrust."""
@@ -234,8 +241,9 @@ class SurfaceVessel(AbstractDynamics):
         steered = eqx.tree_at(lambda phase: phase.motion.rudder_rad, began, angle)
 
         def derivative(
-            phase: Phase[SurfacePose, SurfaceMotion],
+            phase: Phase[SurfacePose, SurfaceMotion], elapsed_s: Real
         ) -> Phase[SurfacePose, SurfaceMotion]:
+            del elapsed_s
             return self.derivative(phase, rate, command.thrust_n, surroundings)
 
         ended = INTEGRATORS[self.integrator].step(derivative, steered, dt_s)
@@ -262,9 +270,10 @@ class SurfaceVessel(AbstractDynamics):
         sway_mass, coupling, yaw_inertia = self._lateral_mass()
         p_u = (self.mass_kg + self.added_mass.surge_kg) * u
         p_v = sway_mass * v + coupling * r
-        surge_force = x + air_x + thrust_n + r * p_v
-        sway_force = y + air_y - r * p_u
-        yaw_moment = n + v * p_u - u * p_v
+        push_x, push_y, push_n = _pushed(surroundings, yaw)
+        surge_force = x + air_x + push_x + thrust_n + r * p_v
+        sway_force = y + air_y + push_y - r * p_u
+        yaw_moment = n + push_n + v * p_u - u * p_v
         determinant = sway_mass * yaw_inertia - coupling * coupling
         velocity = _velocity_world(phase)
         return Phase(
@@ -323,6 +332,37 @@ class SurfaceVessel(AbstractDynamics):
             -self.air_drag_surge_kgpm * u * jnp.abs(u),
             -self.air_drag_sway_kgpm * v * jnp.abs(v),
         )
+
+
+def check_level(start: Start) -> None:
+    """Refuses a start with a tilt or a motion that a body on the water's surface does not have.
+
+    Raises:
+        ScenarioError: with everything that would be ignored.
+    """
+    velocity, rates = start.velocity_world_mps, start.angular_velocity_body_radps
+    ignored = {
+        "roll_rad": start.roll_rad,
+        "pitch_rad": start.pitch_rad,
+        "velocity_world_mps upwards": velocity.z,
+        "angular_velocity_body_radps in roll": rates.x,
+        "angular_velocity_body_radps in pitch": rates.y,
+    }
+    given = [f"{name} {value:g}" for name, value in ignored.items() if value != 0.0]
+    if given:
+        message = (
+            f"{', '.join(given)}: not possible, because a surface vessel stays level at its "
+            "height; write 0"
+        )
+        raise ScenarioError(message)
+
+
+def _pushed(surroundings: Surroundings, yaw_rad: Real) -> tuple[Real, Real, Real]:
+    """Forces forward and to the left, and the moment, of what pushes from outside."""
+    push = surroundings.push
+    if push is None:
+        return 0.0, 0.0, 0.0
+    return *_in_body(push.force_world_n, yaw_rad), push.torque_world_nm.z
 
 
 def _in_body(v: Vec3, yaw_rad: Real) -> tuple[Real, Real]:

@@ -14,30 +14,35 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.component import AbstractDynamics
+from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parts import AbstractForce, Flow
+from kittiwake.core.presence import NO_WAKE, Wake
 from kittiwake.core.signals import ThrustTorque
+from kittiwake.core.support import Deck
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.feet import Feet
+from kittiwake.physics.flight import FlightState, advanced, begun, flow_around, pushed, standing
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
-from kittiwake.physics.rigid_body import (
-    FlightState,
-    Matrix6,
-    Pose,
-    RigidBody,
-    Twist,
-    advanced,
-    attitude_rate,
-    begun,
-    flow_around,
-)
+from kittiwake.physics.rigid_body import Matrix6, Pose, RigidBody, Twist, attitude_rate
+
+
+class WrenchBodyState(eqx.Module):
+    """A body at a tick, and the thrust of the step that led to it."""
+
+    flight: FlightState
+    thrust_n: Real
 
 
 class WrenchBody(AbstractDynamics):
-    """Mass and inertia, with the mass of fluid that moves along and other forces if given."""
+    """Mass and inertia, with the mass of fluid that moves along and other forces if given.
+
+    ``disc_area_m2`` is what the thrust's air goes through, on its way to those below.
+    """
 
     native: ClassVar[type] = ThrustTorque
 
@@ -45,6 +50,10 @@ class WrenchBody(AbstractDynamics):
     inertia_kgm2: Inertia
     forces: tuple[AbstractForce, ...] = ()
     added_mass: Matrix6 | None = None
+    feet: Feet | None = None
+    deck: Deck | None = None
+    size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    disc_area_m2: Annotated[Real, POSITIVE] | None = None
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
 
     @property
@@ -52,41 +61,70 @@ class WrenchBody(AbstractDynamics):
         """What the wrench moves."""
         return RigidBody(self.mass_kg, self.inertia_kgm2, self.added_mass)
 
-    def init(self, start: Kinematics, surroundings: Surroundings) -> FlightState:
+    def init(self, start: Kinematics, surroundings: Surroundings) -> WrenchBodyState:
         """At the start; nothing pushes yet but the air."""
         pose, twist = begun(start)
         wrench = self._wrench(flow_around(pose, twist, surroundings))
-        return FlightState(Phase(pose, twist), wrench.force_body_n / self.mass_kg)
+        footing = None if self.feet is None else self.feet.init()
+        flight = FlightState(Phase(pose, twist), wrench.force_body_n / self.mass_kg, footing)
+        return WrenchBodyState(flight, 0.0)
 
     def step(
         self,
-        state: FlightState,
+        state: WrenchBodyState,
         command: ThrustTorque,
         surroundings: Surroundings,
         dt_s: Real,
         key: PRNGKeyArray,
-    ) -> FlightState:
+    ) -> WrenchBodyState:
         """One step with command and wind held over it."""
         del key
         thrust_n = jnp.maximum(command.thrust_n, 0.0)
         commanded = Wrench(Vec3(0.0, 0.0, thrust_n), command.torque_body_nm)
+        began = state.flight
+        stance = standing(self.feet, began, began.phase.motion, self.mass_kg, surroundings, dt_s)
 
-        def derivative(phase: Phase[Pose, Twist]) -> Phase[Pose, Twist]:
+        def derivative(phase: Phase[Pose, Twist], elapsed_s: Real) -> Phase[Pose, Twist]:
             pose, twist = phase.configuration, phase.motion
-            wrench = commanded + self._wrench(flow_around(pose, twist, surroundings))
             q = pose.q_world_from_body
+            wrench = commanded + self._wrench(flow_around(pose, twist, surroundings))
+            wrench = wrench + pushed(q, surroundings)
+            if stance is not None:
+                wrench = wrench + stance.wrench(pose, twist, elapsed_s)
             twist_rate = self.body.twist_rate(q, twist, wrench, surroundings.gravity_mps2)
             pose_rate = Pose(
                 twist.velocity_world_mps, attitude_rate(q, twist.angular_velocity_body_radps)
             )
             return Phase(pose_rate, twist_rate)
 
-        phase = INTEGRATORS[self.integrator].step(derivative, state.phase, dt_s)
-        return advanced(phase, state.phase.motion, phase.motion, surroundings.gravity_mps2, dt_s)
+        phase = INTEGRATORS[self.integrator].step(derivative, began.phase, dt_s)
+        flight = advanced(
+            phase, began.phase.motion, phase.motion, surroundings.gravity_mps2, dt_s, stance
+        )
+        return WrenchBodyState(flight, thrust_n)
 
-    def kinematics(self, state: FlightState) -> Kinematics:
+    def kinematics(self, state: WrenchBodyState) -> Kinematics:
         """Where the vehicle is and how it moves."""
-        return state.kinematics(state.phase.motion)
+        return state.flight.kinematics(state.flight.phase.motion)
+
+    def actuators(self, state: WrenchBodyState) -> dict[str, Real]:
+        """The thrust."""
+        return {"thrust_n": state.thrust_n}
+
+    def wake(self, state: WrenchBodyState) -> Wake:
+        """The air of its thrust, where the disc that this goes through is known."""
+        if self.disc_area_m2 is None:
+            return NO_WAKE
+        return Wake(state.thrust_n, self.disc_area_m2)
+
+    def footing(self, state: WrenchBodyState) -> Footing | None:
+        """How it stands."""
+        return state.flight.footing
+
+    @property
+    def reach_m(self) -> Real | None:
+        """Of its feet."""
+        return None if self.feet is None else self.feet.reach_m
 
     def _wrench(self, flow: Flow) -> Wrench:
         return reduce(add, [force.wrench(flow) for force in self.forces], Wrench.zero())

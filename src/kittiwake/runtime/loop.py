@@ -55,7 +55,7 @@ class Flight:
         program: what flies, compiled.
         seed: of every random stream.
         duration_s: simulated time, from tick 0 to the last one included.
-        log_every: a row is kept of each so many steps, of a loss, and of the end.
+        log_every: a row is kept of each so many steps, of each event, and of the end.
         fails_when_lost: whether a vehicle that leaves its limits ends the flight.
     """
 
@@ -116,20 +116,26 @@ class Flight:
             yield self.program.by_vehicle(times, [array[:kept] for array in arrays])
 
     def _hand_on(self, sink: Sink, block: Block, watch: Watch, *, ended: bool) -> None:
-        thinned = {name: self._thinned(name, values, watch) for name, values in block.items()}
+        events = watch.events[len(self.outcome.events) :]
+        told: dict[str, set[float]] = {}
+        for event in events:
+            told.setdefault(event.vehicle, set()).add(event.time_s)
+        thinned = {
+            name: self._thinned(values, told.get(name, set())) for name, values in block.items()
+        }
         if ended:
             thinned = {name: _with_last(rows, block[name]) for name, rows in thinned.items()}
-        for event in watch.events[len(self.outcome.events) :]:
+        for event in events:
             sink.event(event.time_s, event.vehicle, event.event)
             self.outcome.events.append(event)
         sink.write(thinned)
 
-    def _thinned(self, name: str, values: np.ndarray, watch: Watch) -> np.ndarray:
-        """Each so many rows, and the one in which the vehicle was lost."""
+    def _thinned(self, values: np.ndarray, told_s: set[float]) -> np.ndarray:
+        """Each so many rows, and those in which something happened to the vehicle."""
         if self.log_every == 1:
             return values
         ticks = np.rint(values[:, 0] * self.rate_hz).astype(np.int64)
-        return values[(ticks % self.log_every == 0) | (values[:, 0] == watch.lost_s.get(name))]
+        return values[(ticks % self.log_every == 0) | np.isin(values[:, 0], list(told_s))]
 
 
 def _with_last(rows: np.ndarray, block: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -37,8 +37,9 @@ class Program:
     def block(self, steps: int) -> RunBlock:
         """Many steps as one function, compiled: the state after them, and each group's rows."""
         if steps not in self._blocks:
+            kept = partial(rows, self.fleet)
             with self._mode():
-                flown = jax.jit(lambda state: self.fleet.rollout(state, steps, rows))
+                flown = jax.jit(lambda state: self.fleet.rollout(state, steps, kept))
                 compiled = flown.lower(self._shape).compile()
             self._blocks[steps] = lambda state: self._flown(compiled, state)
         return self._blocks[steps]
@@ -51,13 +52,18 @@ class Program:
             limits = jax.eval_shape(self.fleet.limits, self._shape)
         column_names: dict[str, tuple[str, ...]] = {}
         quantities: dict[str, tuple[str, ...]] = {}
+        faults: dict[str, tuple[str, ...]] = {}
         for group, group_names, judged in zip(self.fleet.groups, names, limits, strict=True):
             for name in group.names:
                 column_names[name] = ("time_s", *group_names)
                 quantities[name] = tuple(limit.name for limit in judged)
+            if group.vehicle.faults:
+                for lane, name in enumerate(group.names):
+                    faults[name] = tuple(fault.event() for fault in group.member(lane).faults)
         return RowLayout(
             {name: column_names[name] for name in self.order},
             {name: quantities[name] for name in self.order},
+            faults,
         )
 
     def by_vehicle(self, times: np.ndarray, groups: list[np.ndarray]) -> Block:

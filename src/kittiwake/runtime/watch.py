@@ -8,7 +8,17 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.analysis.table import Event
+from kittiwake.analysis.table import (
+    FAULTS,
+    LANDINGS,
+    LEGS,
+    STATUS,
+    TOUCH_OFFSET,
+    TOUCH_SPEED,
+    TOUCHED_DECK,
+    Event,
+    Table,
+)
 from kittiwake.sim.lane import NON_FINITE
 
 # of a vehicle and its status, what it has left
@@ -18,10 +28,14 @@ Block = dict[str, Float64[np.ndarray, "_rows _columns"]]
 
 @dataclass(frozen=True)
 class RowLayout:
-    """What a fleet's rows hold: by vehicle the columns, time first, and the judged quantities."""
+    """What a fleet's rows hold: by vehicle the columns, time first, and the judged quantities.
+
+    ``faults`` says by vehicle what its column of that name counts.
+    """
 
     columns: dict[str, tuple[str, ...]]
     quantities: dict[str, tuple[str, ...]]
+    faults: dict[str, tuple[str, ...]]
 
     @property
     def row_bytes(self) -> int:
@@ -56,8 +70,7 @@ class Watch:
     layout: RowLayout
     fails_when_lost: bool
     events: list[Event] = field(default_factory=list)
-    lost_s: dict[str, float] = field(default_factory=dict)
-    _last: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _last: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def look(
         self, block: Block, violations: Callable[[], Violation]
@@ -70,7 +83,7 @@ class Watch:
         found = sorted(
             finding
             for name, values in block.items()
-            for finding in self._look_at(name, values, once)
+            for finding in self._look_at(name, Table(self.layout.columns[name], values), once)
         )
         ending = next((finding for finding in found if finding.ends is not None), None)
         until_s = np.inf if ending is None else ending.time_s
@@ -82,28 +95,47 @@ class Watch:
         return kept, Verdict(str(ending.ends), reason)
 
     def _look_at(
-        self, name: str, values: np.ndarray, violations: Callable[[], Violation]
+        self, name: str, table: Table, violations: Callable[[], Violation]
     ) -> list[Finding]:
-        columns = self.layout.columns[name]
-        times = values[:, 0]
-        status = values[:, columns.index("status")].astype(int)
-        legs = values[:, columns.index("guidance.legs")].astype(int)
-        last_status, last_legs = self._last.get(name, (0, 0))
-        self._last[name] = (int(status[-1]), int(legs[-1]))
+        times = table.values[:, 0]
+
+        def told(column: str, event: Callable[[int, int], str]) -> list[Finding]:
+            return [
+                Finding(float(times[row]), name, event(row, count), None)
+                for row, count in self._counted(name, column, table)
+            ]
+
         found = [
-            Finding(float(times[row]), name, f"reached waypoint {legs[row]}", None)
-            for row in np.flatnonzero(np.diff(legs, prepend=last_legs))
+            *told(LEGS, lambda _, count: f"reached waypoint {count}"),
+            *told(LANDINGS, lambda row, _: _touchdown(table, row)),
+            *told(FAULTS, lambda _, count: self.layout.faults[name][count - 1]),
         ]
-        lost = np.flatnonzero(status)
-        if last_status == 0 and lost.size:
-            row = int(lost[0])
-            time_s, place = float(times[row]), int(status[row])
-            self.lost_s[name] = time_s
-            quantity = self.layout.quantities[name][place - 1]
-            if quantity.startswith(NON_FINITE):
-                found.append(Finding(time_s, name, f"diverged: {quantity}", "diverged"))
-            else:
-                ends = "failed" if self.fails_when_lost else None
-                event = f"lost: {violations()(name, place)}"
-                found.append(Finding(time_s, name, event, ends))
-        return found
+        lost_before = self._last.get((name, STATUS), 0)
+        losses = self._counted(name, STATUS, table)
+        if lost_before or not losses:
+            return found
+        row, place = losses[0]
+        quantity = self.layout.quantities[name][place - 1]
+        if quantity.startswith(NON_FINITE):
+            event, ends = f"diverged: {quantity}", "diverged"
+        else:
+            event = f"lost: {violations()(name, place)}"
+            ends = "failed" if self.fails_when_lost else None
+        return [*found, Finding(float(times[row]), name, event, ends)]
+
+    def _counted(self, name: str, column: str, table: Table) -> list[tuple[int, int]]:
+        """The rows in which a count has changed, and what it is there."""
+        if column not in table.columns:
+            return []
+        counts = table.part((column,))[:, 0].astype(int)
+        before = self._last.get((name, column), 0)
+        self._last[name, column] = int(counts[-1])
+        return [
+            (int(row), int(counts[row])) for row in np.flatnonzero(np.diff(counts, prepend=before))
+        ]
+
+
+def _touchdown(table: Table, row: int) -> str:
+    speed_mps, on_deck, offset_m = table.part((TOUCH_SPEED, TOUCHED_DECK, TOUCH_OFFSET))[row]
+    where = f", {offset_m:.3g} m from the deck's centre" if on_deck else ""
+    return f"touched down at {speed_mps:.3g} m/s{where}"

@@ -9,16 +9,26 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from kittiwake.actuators import FAULTS
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.component import AbstractController, AbstractDynamics
 from kittiwake.core.errors import LadderError, ScenarioError, did_you_mean
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.recording import Recording
+from kittiwake.core.registry import Registry
 from kittiwake.core.units import stored_name
 from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.world import World
-from kittiwake.environment import ATMOSPHERES, CURRENTS, TURBULENCE, WINDS
+from kittiwake.environment import (
+    ATMOSPHERES,
+    CURRENTS,
+    INTERACTIONS,
+    PLATFORMS,
+    REGIONS,
+    TURBULENCE,
+    WINDS,
+)
 from kittiwake.environment.proximity import Proximity
 from kittiwake.estimation import ESTIMATORS
 from kittiwake.geometry.scalar import Real
@@ -33,7 +43,6 @@ from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_PROBLEMS, KeyPath, render_problems
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import (
-    Origin,
     Repetition,
     ScenarioSchema,
     TimeSettings,
@@ -46,6 +55,7 @@ from kittiwake.sim.schedule import steps_between
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 
+WORLD_MAPPINGS = {"regions": REGIONS, "platforms": PLATFORMS}
 WORLD_ENTRIES = {
     "wind": (WINDS, "none"),
     "current": (CURRENTS, "none"),
@@ -101,10 +111,10 @@ class _Builder:
             # building them to look for more mistakes would take what was just refused
             self.problems.lines.append(self.problems.sentence(("vehicles",), str(error)))
             self.problems.refuse()
-        world, origin, turbulence = self._world(schema)
+        settings, world, turbulence = self._world(schema)
         vehicles: dict[str, Vehicle] = {}
         for name, entry in schema.vehicles.items():
-            for member, vehicle in self._vehicles(name, entry, turbulence).items():
+            for member, vehicle in self._vehicles(name, entry, settings, turbulence).items():
                 if member in vehicles:
                     self.problems.lines.append(
                         self.problems.sentence(
@@ -130,7 +140,7 @@ class _Builder:
             log_every=log_every,
             fails_when_lost=schema.lost_vehicle == "fail",
             world=world,
-            origin=origin,
+            origin=settings.origin,
             vehicles=vehicles,
             tables=self.components.tables,
         )
@@ -162,8 +172,8 @@ class _Builder:
             return build_component(kind, data, self.document.where, path)
         return None
 
-    def _world(self, schema: ScenarioSchema) -> tuple[World | None, Origin, Any]:
-        """World, origin and turbulence, None where something was refused."""
+    def _world(self, schema: ScenarioSchema) -> tuple[WorldSettings, World | None, Any]:
+        """Settings, world and turbulence, the last two None where something was refused."""
         data = dict(schema.world)
         parts = {
             key: self.components.component(registry, data.pop(key, default), ("world", key))
@@ -172,11 +182,24 @@ class _Builder:
         turbulence = self.components.scheduled(
             TURBULENCE, data.pop("turbulence", "none"), ("world", "turbulence")
         )
+        named = {
+            key: self._named(registry, data.pop(key, {}), ("world", key))
+            for key, registry in WORLD_MAPPINGS.items()
+        }
+        interactions = self._listed(
+            INTERACTIONS, data.pop("interactions", []), ("world", "interactions")
+        )
         self._refuse_unknown_world_keys(data)
         settings = self._settings(WorldSettings, data, ("world",)) or WorldSettings()
         distance = settings.collision_distance_m
-        if None in parts.values():
-            return None, settings.origin, turbulence
+        if None in (
+            *parts.values(),
+            *interactions,
+            *(p for group in named.values() for p in group),
+        ):
+            return settings, None, turbulence
+        if distance is not None and not any(isinstance(i, Proximity) for i in interactions):
+            interactions = (*interactions, Proximity())
         world = World(
             gravity_mps2=settings.gravity_mps2,
             ground_z_m=settings.ground_z_m,
@@ -186,23 +209,49 @@ class _Builder:
             current=parts["current"],
             area=settings.area,
             collision_distance_m=distance or 0.0,
-            interactions=() if distance is None else (Proximity(),),
+            interactions=interactions,
+            **named,
         )
-        return world, settings.origin, turbulence
+        return settings, world, turbulence
 
     def _refuse_unknown_world_keys(self, data: dict[str, Any]) -> None:
         """Takes unknown keys out, noted with the components of the world among what is allowed."""
         settings = parameters_model(WorldSettings).model_fields
         for key in [key for key in data if key not in settings]:
             del data[key]
-            known = did_you_mean(key, [*settings, *WORLD_ENTRIES, "turbulence"])
+            components = (*WORLD_ENTRIES, *WORLD_MAPPINGS, "turbulence", "interactions")
+            known = did_you_mean(key, [*settings, *components])
             sentence = self.problems.sentence(("world", key), f"there is no such key. {known}")
             self.problems.lines.append(sentence)
 
-    def _vehicles(self, name: str, entry: VehicleSchema, turbulence: Any) -> dict[str, Vehicle]:
+    def _named(self, registry: Registry, entries: Any, path: KeyPath) -> tuple[Any, ...]:
+        """Components by names of the user's own, None for each that was refused."""
+        if not isinstance(entries, dict):
+            message = f"write names, and under each the {registry.noun} that it stands for"
+            self.problems.lines.append(self.problems.sentence(path, message))
+            return (None,)
+        return tuple(
+            self.components.component(registry, entry, (*path, name))
+            for name, entry in entries.items()
+        )
+
+    def _listed(self, registry: Registry, entries: Any, path: KeyPath) -> tuple[Any, ...]:
+        """Components in a list, None for each that was refused."""
+        if not isinstance(entries, list):
+            message = f"write a list; each {registry.noun} is one of {', '.join(registry.names())}"
+            self.problems.lines.append(self.problems.sentence(path, message))
+            return (None,)
+        return tuple(
+            self.components.component(registry, entry, (*path, i))
+            for i, entry in enumerate(entries)
+        )
+
+    def _vehicles(
+        self, name: str, entry: VehicleSchema, world: WorldSettings, turbulence: Any
+    ) -> dict[str, Vehicle]:
         """An entry's vehicles by name: itself, or counted from NAME-1 on."""
         path = ("vehicles", name)
-        vehicle = self._vehicle(entry, path, turbulence)
+        vehicle = self._vehicle(entry, path, world, turbulence)
         if vehicle is None or entry.count is None:
             return {} if vehicle is None else {name: vehicle}
         given = {} if entry.spacing_m is None else {"spacing_m": entry.spacing_m}
@@ -215,13 +264,17 @@ class _Builder:
             for i in range(entry.count)
         }
 
-    def _vehicle(self, entry: VehicleSchema, path: KeyPath, turbulence: Any) -> Vehicle | None:
+    def _vehicle(
+        self, entry: VehicleSchema, path: KeyPath, world: WorldSettings, turbulence: Any
+    ) -> Vehicle | None:
         with self.problems.noting((*path, "model")):
             model: VehicleModel = VEHICLES.find(entry.model)
+            parameters_path = (*path, "parameters")
+            given = self.components.with_mass_properties(
+                model.dynamics, entry.parameters, parameters_path
+            )
             dynamics = self._settings(
-                model.dynamics,
-                merged(model.parameters(), entry.parameters),
-                (*path, "parameters"),
+                model.dynamics, merged(model.parameters(), given), parameters_path
             )
             start = self._settings(Start, entry.start, (*path, "start"))
             sensors = {
@@ -230,10 +283,15 @@ class _Builder:
             }
             estimator = self.components.scheduled(ESTIMATORS, entry.estimator, (*path, "estimator"))
             guidance = self.components.scheduled(GUIDANCE, entry.guidance, (*path, "guidance"))
-            ladder = (*self._ladder(entry, model, path), *self._bridges(model, dynamics, path))
-            parts = (turbulence, dynamics, start, estimator, guidance, *ladder, *sensors.values())
-            if None in parts:
+            bridges = self._bridges(model, dynamics, world.gravity_mps2, path)
+            ladder = (*self._ladder(entry, model, path), *bridges)
+            faults = self._listed(FAULTS, entry.faults, (*path, "faults"))
+            parts = (turbulence, dynamics, start, estimator, guidance, *ladder, *faults)
+            if None in (*parts, *sensors.values()):
                 return None
+            self._check_faults(faults, dynamics, path)
+            with self.problems.noting((*path, "start")):
+                dynamics.check_start(start)
             self._check_ladder(guidance.component, ladder, dynamics, path)
             return Vehicle(
                 model=entry.model,
@@ -244,17 +302,34 @@ class _Builder:
                 estimator=estimator,
                 guidance=guidance,
                 ladder=ladder,
+                faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
             )
         return None
 
+    def _check_faults(
+        self, faults: tuple[Any, ...], dynamics: AbstractDynamics, path: KeyPath
+    ) -> None:
+        """Notes faults of what the vehicle does not have."""
+        for i, fault in enumerate(faults):
+            if fault.signal is not dynamics.native:
+                message = (
+                    f"it breaks what {fault.signal.__name__} command, and this vehicle is "
+                    f"commanded by {dynamics.native.__name__}"
+                )
+                self.problems.lines.append(self.problems.sentence((*path, "faults", i), message))
+
     def _bridges(
-        self, model: VehicleModel, dynamics: AbstractDynamics | None, path: KeyPath
+        self,
+        model: VehicleModel,
+        dynamics: AbstractDynamics | None,
+        gravity_mps2: Real,
+        path: KeyPath,
     ) -> tuple[Any, ...]:
         """The controllers that the vehicle brings itself, a None if its parameters allow none."""
         if dynamics is None:
             return ()
         with self.problems.noting((*path, "parameters")):
-            return tuple(Scheduled(bridge) for bridge in model.bridges(dynamics))
+            return tuple(Scheduled(bridge) for bridge in model.bridges(dynamics, gravity_mps2))
         return (None,)
 
     def _ladder(self, entry: VehicleSchema, model: VehicleModel, path: KeyPath) -> tuple[Any, ...]:

@@ -1,22 +1,28 @@
 """From an entry of a scenario to a component: its name, its parameters, its rate."""
 
+import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from kittiwake.core.component import AbstractComponent
+from kittiwake.core.component import AbstractComponent, AbstractDynamics
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
+from kittiwake.core.units import stored_name
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, shortened
 from kittiwake.scenario.tables import read_table
+from kittiwake.scenario.urdf import MassProperties, UrdfSource, read_mass_properties
 from kittiwake.sim.schedule import steps_between
 
 MAX_FILE_CHARACTERS = 1000
+# a vehicle's parameter that stands for those which the file gives
+URDF = "urdf"
+MASS_PROPERTIES = {field.name for field in dataclasses.fields(MassProperties)}
 
 
 @dataclass
@@ -28,7 +34,7 @@ class ComponentBuilder:
         folder: where the scenario's own file names start.
         rate_hz: the physics rate.
         problems: takes the mistakes.
-        tables: the recorded files that were read, by the path of the key that names them.
+        tables: the files that were read, by the path of the key that names them.
     """
 
     document: Document
@@ -88,6 +94,35 @@ class ComponentBuilder:
                 self.tables[key] = file
         return read
 
+    def with_mass_properties(
+        self, cls: type[AbstractDynamics], parameters: dict[str, Any], path: KeyPath
+    ) -> dict[str, Any]:
+        """A vehicle's parameters with mass and inertia of the URDF file that they name, if any."""
+        if URDF not in parameters:
+            return parameters
+        key = (*path, URDF)
+        given = {name: value for name, value in parameters.items() if name != URDF}
+        with self.problems.noting(key):
+            _refuse_without_mass_and_inertia(cls)
+            for name in given:
+                with self.problems.noting((*path, name)):
+                    _refuse_beside_urdf(name)
+            with self.problems.noting(key, placed=True):
+                return given | self._mass_properties(parameters[URDF], key)
+        return given
+
+    def _mass_properties(self, entry: Plain, key: KeyPath) -> dict[str, Any]:
+        """What a URDF file gives, as parameters; nothing after noting what is wrong with it."""
+        spelled_out = entry if isinstance(entry, dict) else {"file": entry}
+        source = build_component(UrdfSource, spelled_out, self.document.where, key)
+        file_key = (*key, "file") if spelled_out is entry else key
+        with self.problems.noting(key):
+            file = self._file(source.file, file_key)
+            read = dataclasses.asdict(read_mass_properties(file, source.link))
+            self.tables[file_key] = file
+            return read
+        return {}
+
     def _file(self, name: str, path: KeyPath) -> Path:
         """A file that the scenario may read: in its folder, or wherever the command line says."""
         if len(name) > MAX_FILE_CHARACTERS:
@@ -103,3 +138,19 @@ class ComponentBuilder:
             )
             raise ScenarioError(message)
         return file
+
+
+def _refuse_without_mass_and_inertia(cls: type[AbstractDynamics]) -> None:
+    missing = MASS_PROPERTIES - {field.name for field in dataclasses.fields(cls)}
+    if missing:
+        message = (
+            f"this vehicle has no {' and no '.join(sorted(missing))} that a URDF file could give; "
+            "a vehicle with mass_kg and inertia_kgm2, such as rigid-body, takes one"
+        )
+        raise ScenarioError(message)
+
+
+def _refuse_beside_urdf(name: str) -> None:
+    if stored_name(name) in MASS_PROPERTIES:
+        message = "urdf is given as well; give one of them"
+        raise ScenarioError(message)

@@ -43,13 +43,19 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
+from kittiwake.actuators import BATTERIES
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
-from kittiwake.core.parts import AbstractForce, AbstractRotor
+from kittiwake.core.parts import (
+    AbstractBattery,
+    AbstractForce,
+    AbstractGroundEffect,
+    AbstractRotor,
+)
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import USER_UNITS
-from kittiwake.forces import FORCES, ROTORS
+from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.problems import (
@@ -71,7 +77,12 @@ WRONG_LENGTH = "wrong_length"
 NOT_A_TABLE = "not_a_table"
 
 # of these a parameter may be any registered kind
-REGISTRIES: dict[Any, Registry] = {AbstractForce: FORCES, AbstractRotor: ROTORS}
+REGISTRIES: dict[Any, Registry] = {
+    AbstractBattery: BATTERIES,
+    AbstractForce: FORCES,
+    AbstractGroundEffect: GROUND_EFFECTS,
+    AbstractRotor: ROTORS,
+}
 
 Component = TypeVar("Component", bound=eqx.Module)
 

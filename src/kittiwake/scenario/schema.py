@@ -71,6 +71,7 @@ class VehicleSchema(BaseModel):
     estimator: Entry = "truth"
     controller: Entry | list[Entry] | None = None
     guidance: Entry = "hold"
+    faults: list[Entry] = []
 
 
 class ScenarioSchema(BaseModel):

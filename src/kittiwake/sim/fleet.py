@@ -1,5 +1,6 @@
 """Many vehicles in one world: groups of equal structure, mapped over, and stepped together."""
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -15,9 +16,12 @@ from kittiwake.core.component import AbstractComponent, AbstractDynamics
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
+from kittiwake.core.presence import Presence
+from kittiwake.core.support import Support
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
+from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.sim import lane
 from kittiwake.sim.schedule import Clock, Held, strong
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
@@ -53,6 +57,15 @@ class Group(eqx.Module):
 
         # behind the barrier, numbers that happen to be equal are not folded into the program
         return jax.vmap(one)(jax.lax.optimization_barrier(varying), *over)
+
+    def member(self, lane: int) -> Vehicle:
+        """One of the vehicles."""
+        leaves, treedef = jax.tree.flatten(self.vehicle)
+        own = [
+            leaf[lane] if is_stacked else leaf
+            for leaf, is_stacked in zip(leaves, self.stacked, strict=True)
+        ]
+        return jax.tree.unflatten(treedef, own)
 
 
 class Fleet(eqx.Module):
@@ -116,10 +129,13 @@ class Fleet(eqx.Module):
         self._check_precision(state)
         clock = Clock(state.tick, self.dt_s)
         truths = self.truths(state)
-        surroundings = self._surroundings(truths)
+        surroundings = self._surroundings(self._presences(state, truths), clock.time_s)
         orders = self._orders(commands or {})
         outcomes = [
-            group.map(partial(self._live, clock), *(vehicle_state, truth, around, order))
+            group.map(
+                partial(self._live, clock, self._surface_near(group, truth, around)),
+                *(vehicle_state, truth, around, order),
+            )
             for group, vehicle_state, truth, around, order in zip(
                 self.groups, state.groups, truths, surroundings, orders, strict=True
             )
@@ -148,7 +164,8 @@ class Fleet(eqx.Module):
         """What each group's vehicles are judged by; ``status`` counts these, from 1."""
         self._check_precision(state)
         truths = self.truths(state)
-        surroundings = self._surroundings(truths)
+        time_s = Clock(state.tick, self.dt_s).time_s
+        surroundings = self._surroundings(self._presences(state, truths), time_s)
         return tuple(
             strong(group.map(partial(_limits, self.world), vehicle_state, truth, around))
             for group, vehicle_state, truth, around in zip(
@@ -171,16 +188,19 @@ class Fleet(eqx.Module):
     def _live(
         self,
         clock: Clock,
+        surface_near: Flag,
         vehicle: Vehicle,
         state: VehicleState,
         truth: Kinematics,
         around: Surroundings,
         orders: tuple[lane.Order, ...],
     ) -> tuple[VehicleState, Snapshot]:
+        around = dataclasses.replace(around, surface_near=surface_near)
         return lane.live(vehicle, self.world, state, truth, around, orders, clock)
 
     def _begin(self, group: Group, key: PRNGKeyArray) -> VehicleState:
-        around = self._surroundings([group.map(_start, group.name_hashes)])[0]
+        start = group.map(_start, group.name_hashes)
+        around = self._world_around(group, start)
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
         return group.map(lane.begin, around, keys)
 
@@ -188,16 +208,51 @@ class Fleet(eqx.Module):
         """How each group's vehicles move."""
         return [g.map(_truth, s.dynamics) for g, s in zip(self.groups, state.groups, strict=True)]
 
-    def _surroundings(self, truths: Sequence[Kinematics]) -> list[Surroundings]:
+    def _presences(self, state: FleetState, truths: Sequence[Kinematics]) -> list[Presence]:
+        return [
+            group.map(_presence, vehicle_state.dynamics, truth)
+            for group, vehicle_state, truth in zip(self.groups, state.groups, truths, strict=True)
+        ]
+
+    def _world_around(self, group: Group, truth: Kinematics) -> Surroundings:
+        return group.map(partial(_around, self.world), truth)
+
+    def _surroundings(self, present: Sequence[Presence], time_s: Real) -> list[Surroundings]:
         """Each group's surroundings: the world's, then what vehicles do to each other."""
-        around = [jax.vmap(self.world.surroundings)(truth) for truth in truths]
+        around = [
+            self._world_around(group, presence.motion)
+            for group, presence in zip(self.groups, present, strict=True)
+        ]
+        decks = self._decks(present, time_s)
+        if decks is not None:
+            around = [
+                jax.vmap(partial(_beside, decks))(presence.motion, here)
+                for presence, here in zip(present, around, strict=True)
+            ]
         if not self.world.interactions:
             return around
-        everyone = _joined(truths)
+        everyone = _joined(present)
         shared = _joined(around)
         for interaction in self.world.interactions:
             shared = interaction(everyone, shared)
         return _split(shared, [len(group.names) for group in self.groups])
+
+    def _surface_near(self, group: Group, truth: Kinematics, around: Surroundings) -> Flag:
+        """Whether any vehicle of a group may touch a surface in the step that begins."""
+        if group.vehicle.dynamics.reach_m is None:
+            return False
+        return jnp.any(group.map(partial(_near, self.dt_s), truth, around))
+
+    def _decks(self, present: Sequence[Presence], time_s: Real) -> Support | None:
+        """All that can be stood on beside the ground, along a leading axis; None if nothing can."""
+        platforms = [strong(platform.support(time_s)) for platform in self.world.platforms]
+        found = [jax.tree.map(lambda leaf: leaf[None], support) for support in platforms]
+        found += [
+            group.map(_deck, presence.motion)
+            for group, presence in zip(self.groups, present, strict=True)
+            if group.vehicle.dynamics.deck is not None
+        ]
+        return _joined(found) if found else None
 
     def _orders(self, commands: Mapping[str, Any]) -> list[tuple[lane.Order, ...]]:
         for name in commands:
@@ -236,6 +291,33 @@ def _truth(vehicle: Vehicle, dynamics: Any) -> Kinematics:
 def _start(vehicle: Vehicle, name_hash: jax.Array) -> Kinematics:
     del name_hash
     return strong(vehicle.start.kinematics())
+
+
+def _presence(vehicle: Vehicle, dynamics: Any, truth: Kinematics) -> Presence:
+    return strong(Presence(truth, vehicle.dynamics.wake(dynamics)))
+
+
+def _around(world: World, vehicle: Vehicle, truth: Kinematics) -> Surroundings:
+    return strong(world.surroundings(truth, vehicle.dynamics.size_body_m))
+
+
+def _deck(vehicle: Vehicle, truth: Kinematics) -> Support:
+    deck = vehicle.dynamics.deck
+    assert deck is not None
+    return strong(deck.carried_by(truth))
+
+
+def _beside(decks: Support, truth: Kinematics, around: Surroundings) -> Surroundings:
+    """The surroundings of a vehicle with that one of the decks that is nearest to it."""
+    position = truth.position_world_m
+    nearest = jnp.argmin(jax.vmap(lambda deck: deck.distance2_m2(position))(decks))
+    return around.beside(jax.tree.map(lambda leaf: leaf[nearest], decks), position)
+
+
+def _near(dt_s: float, vehicle: Vehicle, truth: Kinematics, around: Surroundings) -> Flag:
+    reach_m = vehicle.dynamics.reach_m
+    assert reach_m is not None
+    return around.surface_within(reach_m, truth.position_world_m, truth.velocity_world_mps, dt_s)
 
 
 def _structure(vehicle: Vehicle) -> Any:

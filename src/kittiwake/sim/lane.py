@@ -93,7 +93,10 @@ def live(
     for order in orders:
         ordered = _descend(vehicle, state, order.signal, estimate, clock)
         ladder, command = select(order.addressed, ordered, (ladder, command))
-    command = strong(vehicle.dynamics.taken(command))
+    command = vehicle.dynamics.taken(command)
+    for fault in vehicle.faults:
+        command = fault.broken(command, clock.time_s)
+    command = strong(command)
     moved = vehicle.dynamics.step(
         state.dynamics,
         command,
@@ -119,6 +122,8 @@ def live(
         setpoint=setpoint,
         command=command,
         actuators=vehicle.dynamics.actuators(state.dynamics),
+        footing=vehicle.dynamics.footing(state.dynamics),
+        faults=_faults(vehicle, clock),
         legs=vehicle.guidance.component.legs(later.guidance.state),
         status=status,
     )
@@ -222,6 +227,13 @@ def _anew(component: AbstractComponent, held: Held, stream: PRNGKeyArray) -> Hel
 
 def _first(component: AbstractComponent, stream: PRNGKeyArray) -> Any:
     return strong(component.init(named(stream, "init")))
+
+
+def _faults(vehicle: Vehicle, clock: Clock) -> Count | None:
+    """How many of a vehicle's faults have begun; None for one without any."""
+    if not vehicle.faults:
+        return None
+    return sum(jnp.asarray(fault.begun(clock.time_s), jnp.int32) for fault in vehicle.faults)
 
 
 def _sum(v: Vec3) -> Real:

@@ -1,5 +1,6 @@
 """A step as a row of numbers: which columns a group's vehicles have, and how to fill them."""
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -7,8 +8,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.columns import to_columns
+from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.geometry.scalar import Real
+from kittiwake.core.world import World
+from kittiwake.geometry.scalar import Count, Real, is_zero
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, Snapshot
 
@@ -25,36 +29,57 @@ def motion_columns(motion: Kinematics) -> dict[str, Real]:
     }
 
 
-def row_columns(snapshot: Snapshot) -> dict[str, Real]:
+def row_columns(snapshot: Snapshot, *, in_current: bool) -> dict[str, Real | Count]:
     """One vehicle's row by column, without the time."""
     measured: dict[str, Real] = {}
     for name, measurement in snapshot.measurements.items():
         measured.update(to_columns(measurement, f"sensor.{name}."))
     estimated = {f"estimate.{k}": v for k, v in motion_columns(snapshot.estimate).items()}
+    current = snapshot.surroundings.current_world_mps
+    flowing = {f"current_{axis}_world_mps": getattr(current, axis) for axis in "xy"}
     return {
         **motion_columns(snapshot.truth),
         **to_columns(snapshot.command, "cmd_"),
         **to_columns(snapshot.actuators, "act_"),
+        **_footing_columns(snapshot.footing),
         **measured,
         **estimated,
         **to_columns(snapshot.setpoint, "setpoint."),
         **to_columns({"wind_world_mps": snapshot.surroundings.wind_world_mps}, ""),
+        **(flowing if in_current else {}),
         "guidance.legs": snapshot.legs,
+        **({} if snapshot.faults is None else {"faults": snapshot.faults}),
         "status": snapshot.status,
     }
 
 
-def rows(snapshots: tuple[Snapshot, ...]) -> tuple[Float[Array, "vehicles columns"], ...]:
+def _footing_columns(footing: Footing | None) -> dict[str, Real | Count]:
+    if footing is None:
+        return {}
+    return {
+        "contact": footing.touching,
+        "landings": footing.landings,
+        "touch_speed_mps": footing.touch_speed_mps,
+        "touched_deck": footing.touched_deck,
+        "touch_offset_m": footing.touch_offset_m,
+    }
+
+
+def rows(
+    fleet: Fleet, snapshots: tuple[Snapshot, ...]
+) -> tuple[Float[Array, "vehicles columns"], ...]:
     """Each group's rows of one step."""
-    return tuple(jax.vmap(_row)(snapshot) for snapshot in snapshots)
+    row = partial(_row, in_current=_has_current(fleet.world))
+    return tuple(jax.vmap(row)(snapshot) for snapshot in snapshots)
 
 
 def columns(fleet: Fleet, state: FleetState) -> tuple[tuple[str, ...], ...]:
     """Each group's column names, in the order of ``rows``."""
     names: list[tuple[str, ...]] = []
+    in_current = _has_current(fleet.world)
 
     def note(snapshot: Snapshot) -> None:
-        names.append(tuple(row_columns(snapshot)))
+        names.append(tuple(row_columns(snapshot, in_current=in_current)))
 
     def one_step(s: FleetState) -> None:
         for snapshots in fleet.step(s)[1]:
@@ -64,7 +89,13 @@ def columns(fleet: Fleet, state: FleetState) -> tuple[tuple[str, ...], ...]:
     return tuple(names)
 
 
-def _row(snapshot: Snapshot) -> Float[Array, " columns"]:
-    values: list[Any] = list(row_columns(snapshot).values())
+def _has_current(world: World) -> bool:
+    """Whether the water moves; where it does not, logs are spared two columns of zeros."""
+    flow = world.current.velocity_world_mps(Vec3.zero())
+    return not (is_zero(flow.x) and is_zero(flow.y))
+
+
+def _row(snapshot: Snapshot, *, in_current: bool) -> Float[Array, " columns"]:
+    values: list[Any] = list(row_columns(snapshot, in_current=in_current).values())
     dtype = jnp.result_type(snapshot.truth.position_world_m.x)
     return jnp.stack([jnp.asarray(value, dtype) for value in values])

@@ -5,6 +5,7 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.scalar import Count, Real
@@ -45,5 +46,7 @@ class Snapshot(eqx.Module):
     setpoint: Any
     command: Any
     actuators: dict[str, Real]
+    footing: Footing | None
+    faults: Count | None
     legs: Count
     status: Count

@@ -4,13 +4,20 @@ from pathlib import Path
 
 from kittiwake.control.acceleration import Acceleration
 from kittiwake.core.component import AbstractController, AbstractDynamics
+from kittiwake.geometry.scalar import Real
 from kittiwake.physics.angle_velocity import AngleVelocity
 from kittiwake.vehicles.model import VehicleModel
 
 
-def _bridges(dynamics: AbstractDynamics) -> tuple[AbstractController, ...]:
+def _bridges(dynamics: AbstractDynamics, gravity_mps2: Real) -> tuple[AbstractController, ...]:
     assert isinstance(dynamics, AngleVelocity)
-    return (Acceleration(mass_kg=dynamics.mass_kg, max_thrust_n=dynamics.max_thrust_n),)
+    return (
+        Acceleration(
+            mass_kg=dynamics.mass_kg,
+            max_thrust_n=dynamics.max_thrust_n,
+            gravity_mps2=gravity_mps2,
+        ),
+    )
 
 
 ANGLE_VELOCITY = VehicleModel(

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from kittiwake.core.component import AbstractController, AbstractDynamics
+from kittiwake.geometry.scalar import Real
 
-Bridges = Callable[[AbstractDynamics], tuple[AbstractController, ...]]
+Bridges = Callable[[AbstractDynamics, Real], tuple[AbstractController, ...]]
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class VehicleModel:
     Attributes:
         dynamics: the class whose parameters the data file gives.
         data: the TOML file that holds them.
-        bridges: controllers that the vehicle brings itself, from common rungs to its native one.
+        bridges: the controllers that the vehicle brings itself, from common rungs to its native
+            one, by its dynamics and the world's gravity in m/s^2.
         default_controller: the controller taken when a scenario names none.
     """
 

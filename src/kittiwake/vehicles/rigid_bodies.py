@@ -23,7 +23,7 @@ DATA = Path(__file__).with_name("data")
 def multirotor(data: Path) -> VehicleModel:
     """The four-rotor vehicle that a data file describes."""
 
-    def bridges(dynamics: AbstractDynamics) -> tuple[AbstractController, ...]:
+    def bridges(dynamics: AbstractDynamics, gravity_mps2: Real) -> tuple[AbstractController, ...]:
         assert isinstance(dynamics, Multirotor)
         rotor = dynamics.rotor
         _, fastest = rotor.speed_range_radps
@@ -37,7 +37,7 @@ def multirotor(data: Path) -> VehicleModel:
             max_speed_radps=fastest,
         )
         strongest_n = len(dynamics.spins) * rotor.thrust_factor_ns2 * fastest**2
-        return (*_to_torque(model, dynamics, strongest_n), mixer)
+        return (*_to_torque(model, dynamics, strongest_n, gravity_mps2), mixer)
 
     model = VehicleModel(Multirotor, data, bridges, default_controller="position")
     return model
@@ -46,19 +46,24 @@ def multirotor(data: Path) -> VehicleModel:
 def wrench_body(data: Path) -> VehicleModel:
     """The body that a data file describes."""
 
-    def bridges(dynamics: AbstractDynamics) -> tuple[AbstractController, ...]:
+    def bridges(dynamics: AbstractDynamics, gravity_mps2: Real) -> tuple[AbstractController, ...]:
         assert isinstance(dynamics, WrenchBody)
-        return _to_torque(model, dynamics, UNLIMITED_N)
+        return _to_torque(model, dynamics, UNLIMITED_N, gravity_mps2)
 
     model = VehicleModel(WrenchBody, data, bridges, default_controller="position")
     return model
 
 
 def _to_torque(
-    model: VehicleModel, dynamics: Multirotor | WrenchBody, max_thrust_n: Real
+    model: VehicleModel,
+    dynamics: Multirotor | WrenchBody,
+    max_thrust_n: Real,
+    gravity_mps2: Real,
 ) -> tuple[Acceleration, Attitude]:
     gains = model.section("attitude")
-    acceleration = Acceleration(mass_kg=dynamics.mass_kg, max_thrust_n=max_thrust_n)
+    acceleration = Acceleration(
+        mass_kg=dynamics.mass_kg, max_thrust_n=max_thrust_n, gravity_mps2=gravity_mps2
+    )
     return acceleration, Attitude(dynamics.inertia_kgm2, **gains)
 
 

@@ -4,11 +4,13 @@ from pathlib import Path
 
 from kittiwake.control.vessel_heading_speed import VesselHeadingSpeed
 from kittiwake.core.component import AbstractController, AbstractDynamics
+from kittiwake.geometry.scalar import Real
 from kittiwake.physics.surface_vessel import SurfaceVessel
 from kittiwake.vehicles.model import VehicleModel
 
 
-def _bridges(dynamics: AbstractDynamics) -> tuple[AbstractController, ...]:
+def _bridges(dynamics: AbstractDynamics, gravity_mps2: Real) -> tuple[AbstractController, ...]:
+    del gravity_mps2
     assert isinstance(dynamics, SurfaceVessel)
     return (
         VesselHeadingSpeed(

@@ -260,3 +260,34 @@ def test_velocity_is_followed_within_its_time_constant():
     reached_s = 0.005 * np.flatnonzero(velocity[:, 0] > 0.63 * velocity[-1, 0])[0]
     # the attitude's lag comes on top of the time constant, drag shortens it
     assert reached_s == pytest.approx(0.4 / (1.0 + left[0]) + 0.047, abs=0.05)
+
+
+@pytest.mark.parametrize("gravity_mps2", [1.62, 3.71])
+def test_hover_keeps_its_height_under_any_gravity(gravity_mps2):
+    vehicles = {"crazyflie": 500, "rigid-body": 500, "angle-velocity": 200}
+    for name, rate_hz in vehicles.items():
+        changes = {
+            "world.gravity_mps2": gravity_mps2,
+            "time": {"rate_hz": rate_hz, "duration_s": 4},
+            f"vehicles.{'drone' if name == 'angle-velocity' else name}": {
+                "model": name,
+                "start": {"position_world_m": [0, 0, 10]},
+                "guidance": {"type": "hold"},
+            },
+        }
+        log = kw.load(f"hover-{name}", changes).run()
+        # what believes in 9.81 m/s^2 rises out of the flight area
+        assert np.abs(log.frame(log.names[0])["z_m"] - 10.0).max() < 0.01, name
+
+
+def test_uav_gazebo_goes_to_its_place_without_swinging():
+    hold = {"type": "hold", "position_world_m": [1.0, 0.0, 10.0]}
+    changes = {"vehicles.uav-gazebo.guidance": hold}
+    frame = kw.load("hover-uav-gazebo", changes).run(15).frame("uav-gazebo")
+    time_s, x, speed = (frame[name].to_numpy() for name in ("time_s", "x_m", "vx_mps"))
+    assert x.max() < 1.0
+    fastest = int(speed.argmax())
+    assert (np.diff(speed[: fastest + 1]) >= 0.0).all()
+    assert (np.diff(speed[fastest:]) <= 0.0).all()
+    # docs/uav-gazebo.md says 7.7 s
+    assert time_s[np.abs(x - 1.0) > 0.02].max() == pytest.approx(7.7, abs=0.05)

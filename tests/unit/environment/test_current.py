@@ -28,5 +28,5 @@ def test_water_without_a_current_rests():
 def test_world_tells_vehicles_of_its_current():
     changes = {"world.current": {"type": "uniform", "speed_mps": 0.4, "towards_deg": 90}}
     world = kw.load("cruise-strider", changes).scenario.world
-    around = world.surroundings(Start(HERE).kinematics())
+    around = world.surroundings(Start(HERE).kinematics(), Vec3.zero())
     assert float(around.current_world_mps.x) == pytest.approx(0.4)

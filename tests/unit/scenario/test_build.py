@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.qrsim_waypoint import QRSimWaypoint
 from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.errors import ScenarioError
@@ -48,6 +49,9 @@ def with_gull(lines):
     return ONE + "".join(f"    {line}\n" for line in lines.splitlines())
 
 
+STRIDER = ONE.replace("pelican", "strider")
+
+
 # defaults
 
 
@@ -58,11 +62,21 @@ def test_a_scenario_of_five_lines_can_be_flown():
     assert scenario.vehicles["gull"].model == "pelican"
     gull = scenario.vehicles["gull"]
     assert isinstance(gull.guidance.component, Hold)
-    assert [type(rung.component) for rung in gull.ladder] == [QRSimWaypoint, StickInversion]
+    rungs = [type(rung.component) for rung in gull.ladder]
+    assert rungs == [QRSimWaypoint, Acceleration, StickInversion]
     assert scenario.world.interactions == ()
 
 
 # what keys become
+
+
+def test_controllers_that_a_vehicle_brings_know_the_gravity_of_the_world():
+    for model in ("crazyflie", "rigid-body", "angle-velocity"):
+        text = ONE.replace("pelican", model)
+        for overrides, expected in (((), 9.81), (("world.gravity_mps2=1.62",), 1.62)):
+            ladder = built(text, overrides=overrides).vehicles["gull"].ladder
+            bridge = next(r.component for r in ladder if isinstance(r.component, Acceleration))
+            assert bridge.gravity_mps2 == expected
 
 
 def test_parameters_of_a_vehicle_are_replaced_in_place():
@@ -109,6 +123,7 @@ def test_a_ladder_may_be_a_list_of_controllers():
     assert [type(rung.component).__name__ for rung in ladder] == [
         "QRSimVelocity",
         "QRSimWaypoint",
+        "Acceleration",
         "StickInversion",
     ]
 
@@ -255,3 +270,27 @@ def test_what_a_vehicle_takes_is_compared_with_the_machines_memory(monkeypatch):
 
 def test_a_latitude_beyond_the_pole_is_refused():
     assert "latitude" in refusal(ONE + "world: {origin: {latitude_deg: 91}}\n")
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ("{roll_deg: 90}", "roll_rad 1.5708"),
+        ("{pitch_rad: -0.1}", "pitch_rad -0.1"),
+        ("{velocity_world_mps: [1, 0, 0.5]}", "velocity_world_mps upwards 0.5"),
+        ("{angular_velocity_body_radps: [0.3, 0, 1]}", "angular_velocity_body_radps in roll 0.3"),
+        ("{angular_velocity_body_radps: [0, 2, 1]}", "angular_velocity_body_radps in pitch 2"),
+        ("{roll_rad: 0.2, pitch_rad: 0.1}", "roll_rad 0.2, pitch_rad 0.1"),
+    ],
+)
+def test_a_vessel_refuses_a_start_that_it_would_ignore(start, told):
+    said = refusal(f"{STRIDER}    start: {start}\n")
+    assert said.startswith(f"test.yaml:6: vehicles.gull.start: {told}: not possible")
+    assert "level" in said
+    assert said.endswith("write 0")
+
+
+def test_a_vessel_takes_a_start_in_the_plane_of_the_water():
+    start = "{position_world_m: [1, 2, 3], yaw_deg: 40, velocity_world_mps: [1, 2, 0], "
+    start += "angular_velocity_body_radps: [0, 0, 1]}"
+    assert built(f"{STRIDER}    start: {start}\n").vehicles["gull"].start.position_world_m.z == 3.0

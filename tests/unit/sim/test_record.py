@@ -65,7 +65,7 @@ def first_rows():
     fleet = Fleet.of(scenario.world, vehicles, scenario.rate_hz)
     with jax.enable_x64(True):
         state = jax.jit(lambda key: fleet.init(key))(seed_key(0))
-        recorded = jax.jit(lambda s: rows(fleet.step(s)[1]))(state)
+        recorded = jax.jit(lambda s: rows(fleet, fleet.step(s)[1]))(state)
         names = columns(fleet, state)
     return {
         group.names[0]: dict(zip(group_names, np.asarray(values)[0].tolist(), strict=True))
@@ -120,3 +120,21 @@ def test_the_set_point_and_the_wind_are_recorded(first_rows):
     assert gull["wind_x_world_mps"] > 3.0
     assert gull["wind_y_world_mps"] == pytest.approx(0.0, abs=1e-12)
     assert gull["wind_z_world_mps"] == 0.0
+
+
+def test_the_current_is_recorded_where_the_water_moves():
+    text = SCENARIO.replace("world: {", "world: {current: {type: uniform, CURRENT}, ")
+    for current, expected in (
+        ("speed_mps: 0.3, towards_deg: 90", {"current_x_world_mps": 0.3, "current_y_world_mps": 0}),
+        ("speed_mps: 0.0, towards_deg: 90", {}),
+    ):
+        scenario = build(parse_document(text.replace("CURRENT", current), "two.yaml"), Path())
+        fleet = Fleet.of(scenario.world, scenario.vehicles, scenario.rate_hz)
+        with jax.enable_x64(True):
+            state = fleet.init(seed_key(0))
+            recorded = np.asarray(rows(fleet, fleet.step(state)[1])[0])[0]
+            names = columns(fleet, state)[0]
+        row = dict(zip(names, recorded.tolist(), strict=True))
+        found = {name: value for name, value in row.items() if name.startswith("current_")}
+        # towards 90 deg is towards the east, but for the rounding of the cosine
+        assert found == pytest.approx(expected, rel=0, abs=1e-15)

@@ -1,0 +1,26 @@
+"""What drives a vehicle, and how it breaks: batteries and faults."""
+
+from kittiwake.core.registry import Entry, Registry
+
+BATTERIES = Registry(
+    "batteries",
+    "battery",
+    {
+        "lithium-polymer": Entry(
+            "kittiwake.actuators.battery:LithiumPolymer",
+            "cells in series with inner resistance: charge, voltage sag, cutoff",
+        ),
+    },
+)
+
+FAULTS = Registry(
+    "faults",
+    "fault",
+    {
+        "motor": Entry("kittiwake.actuators.motor_fault:MotorFault", "a rotor loses speed"),
+        "propeller": Entry(
+            "kittiwake.actuators.propeller_fault:PropellerFault", "a vessel's thrust is lost"
+        ),
+        "rudder": Entry("kittiwake.actuators.rudder_fault:RudderFault", "a vessel's rudder jams"),
+    },
+)

@@ -1,0 +1,85 @@
+"""A battery of lithium-polymer cells.
+
+The open-circuit voltage of a cell falls with the share s of its charge that is left (Chen and
+Rincon-Mora 2006, "Accurate electrical battery model capable of predicting runtime and I-V
+performance", equation 2)::
+
+    U_0(s) = -1.031 exp(-35 s) + 3.685 + 0.2156 s - 0.1178 s^2 + 0.3201 s^3
+
+With n cells in series, inner resistance R and capacity Q, a power P draws I at the voltage U::
+
+    U = n U_0 - R I,    P = U I,    ds/dt = -I / Q,
+    I = (n U_0 - sqrt((n U_0)^2 - 4 R P)) / (2 R)
+
+More than (n U_0)^2 / (4 R) it does not give. P is the motors' mechanical power over their
+efficiency and what the electronics take. The fastest speed of a motor is in proportion to U; an
+empty battery drives none. Neglected: the slow parts of the sag, temperature, ageing.
+"""
+
+from typing import Annotated
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
+from kittiwake.core.parts import AbstractBattery
+from kittiwake.geometry.scalar import Count, Real
+
+SHARE = Bounds(0.0, 1.0, open_below=True)
+
+
+class Supply(eqx.Module):
+    """The share of the charge that is left, and the voltage and current of the last step."""
+
+    charge: Real
+    voltage_v: Real
+    current_a: Real
+
+
+class LithiumPolymer(AbstractBattery):
+    """Cells in series.
+
+    ``motor_efficiency`` is the mechanical power of the motors over what they draw,
+    ``electronics_w`` what is drawn in any case, ``charge`` the share with which the flight begins.
+    """
+
+    cells: Annotated[Count, POSITIVE]
+    capacity_c: Annotated[Real, POSITIVE]
+    resistance_ohm: Annotated[Real, POSITIVE]
+    motor_efficiency: Annotated[Real, SHARE] = 0.7
+    electronics_w: Annotated[Real, NOT_NEGATIVE] = 0.0
+    charge: Annotated[Real, FRACTION] = 1.0
+
+    def init(self) -> Supply:
+        """As charged, at rest."""
+        return Supply(self.charge, self._at_rest_v(self.charge), 0.0)
+
+    def step(self, state: Supply, power_w: Real, dt_s: Real) -> Supply:
+        """The motors' mechanical power drawn over a step."""
+        at_rest_v = self._at_rest_v(state.charge)
+        drawn_w = power_w / self.motor_efficiency + self.electronics_w
+        strongest_w = at_rest_v * at_rest_v / (4.0 * self.resistance_ohm)
+        # at the strongest power itself the root has no slope
+        share = jnp.minimum(drawn_w / strongest_w, 1.0 - 1e-6)
+        current_a = at_rest_v * (1.0 - jnp.sqrt(1.0 - share)) / (2.0 * self.resistance_ohm)
+        current_a = jnp.where(state.charge > 0.0, current_a, 0.0)
+        charge = jnp.maximum(state.charge - current_a * dt_s / self.capacity_c, 0.0)
+        return Supply(charge, at_rest_v - self.resistance_ohm * current_a, current_a)
+
+    def speed_ratio(self, state: Supply) -> Real:
+        """The voltage over that of a full battery at rest; nothing from an empty one."""
+        ratio = state.voltage_v / self._at_rest_v(1.0)
+        return jnp.where(state.charge > 0.0, ratio, 0.0)
+
+    def readings(self, state: Supply) -> dict[str, Real]:
+        """Charge, voltage and current."""
+        return {
+            "battery_charge": state.charge,
+            "battery_v": state.voltage_v,
+            "battery_a": state.current_a,
+        }
+
+    def _at_rest_v(self, charge: Real) -> Real:
+        cell_v = -1.031 * jnp.exp(-35.0 * charge) + 3.685
+        cell_v = cell_v + charge * (0.2156 + charge * (-0.1178 + charge * 0.3201))
+        return self.cells * cell_v

@@ -1,0 +1,40 @@
+"""A motor that fails in flight."""
+
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, Bounds
+from kittiwake.core.component import AbstractFault
+from kittiwake.core.signals import RotorSpeeds
+from kittiwake.geometry.scalar import Count, Real
+
+ROTORS = Bounds(0.0, 3.0)
+
+
+class MotorFault(AbstractFault):
+    """From ``at_s`` on a motor follows only a share of the speed that it is asked for.
+
+    It is still slowed by its lag, so that a motor without power coasts down. ``rotor`` counts from
+    0, as the columns of the log do.
+    """
+
+    signal: ClassVar[type] = RotorSpeeds
+
+    at_s: Annotated[Real, NOT_NEGATIVE]
+    rotor: Annotated[Count, ROTORS] = eqx.field(static=True)
+    keeps: Annotated[Real, FRACTION] = 0.0
+
+    def broken(self, command: RotorSpeeds, time_s: Real) -> RotorSpeeds:
+        """The speeds that the motors then follow."""
+        share = jnp.where(self.begun(time_s), self.keeps, 1.0)
+        one, two, three, four = (
+            speed * share if i == self.rotor else speed
+            for i, speed in enumerate(command.speeds_radps)
+        )
+        return RotorSpeeds((one, two, three, four))
+
+    def event(self) -> str:
+        """Which motor, and what is left of it."""
+        return f"motor {self.rotor} fails: it keeps {float(self.keeps):.0%} of its speed"

@@ -1,0 +1,28 @@
+"""A vessel's propeller that loses thrust."""
+
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE
+from kittiwake.core.component import AbstractFault
+from kittiwake.core.signals import RudderThrust
+from kittiwake.geometry.scalar import Real
+
+
+class PropellerFault(AbstractFault):
+    """From ``at_s`` on the propeller gives only a share of the thrust that it is asked for."""
+
+    signal: ClassVar[type] = RudderThrust
+
+    at_s: Annotated[Real, NOT_NEGATIVE]
+    keeps: Annotated[Real, FRACTION] = 0.0
+
+    def broken(self, command: RudderThrust, time_s: Real) -> RudderThrust:
+        """The command with what is left of its thrust."""
+        share = jnp.where(self.begun(time_s), self.keeps, 1.0)
+        return RudderThrust(command.rudder_rad, command.thrust_n * share)
+
+    def event(self) -> str:
+        """What is left."""
+        return f"propeller fails: it keeps {float(self.keeps):.0%} of its thrust"

@@ -1,0 +1,28 @@
+"""A rudder that jams."""
+
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.component import AbstractFault
+from kittiwake.core.signals import RudderThrust
+from kittiwake.geometry.scalar import Real
+
+
+class RudderFault(AbstractFault):
+    """From ``at_s`` on the rudder is driven to one angle, whatever is asked for."""
+
+    signal: ClassVar[type] = RudderThrust
+
+    at_s: Annotated[Real, NOT_NEGATIVE]
+    stuck_rad: Real = 0.0
+
+    def broken(self, command: RudderThrust, time_s: Real) -> RudderThrust:
+        """The command with the rudder's angle."""
+        angle = jnp.where(self.begun(time_s), self.stuck_rad, command.rudder_rad)
+        return RudderThrust(angle, command.thrust_n)
+
+    def event(self) -> str:
+        """Where it jams."""
+        return f"rudder jams at {float(self.stuck_rad):.3g} rad"

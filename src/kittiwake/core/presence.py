@@ -1,0 +1,24 @@
+"""What others notice of a vehicle."""
+
+import equinox as eqx
+
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.geometry.scalar import Real
+
+
+class Wake(eqx.Module):
+    """The air that a vehicle throws down along its z axis: by its thrust, through a disc."""
+
+    thrust_n: Real
+    disc_area_m2: Real
+
+
+# of a vehicle without rotors
+NO_WAKE = Wake(0.0, 1.0)
+
+
+class Presence(eqx.Module):
+    """How a vehicle moves, and what it does to the air."""
+
+    motion: Kinematics
+    wake: Wake

@@ -1,0 +1,67 @@
+"""Flat surfaces that can be stood on, and that may move."""
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+
+# how far below a deck's surface a point still counts as pressed into it from above
+DEPTH_M = 0.2
+
+
+class Deck(eqx.Module):
+    """A rectangle fixed to a vehicle, its sides along the body's axes; z points up from it."""
+
+    centre_body_m: Vec3
+    length_m: Real
+    width_m: Real
+
+    def carried_by(self, vehicle: Kinematics) -> "Support":
+        """Where the deck is and how it moves."""
+        q = vehicle.q_world_from_body
+        omega = q.rotate(vehicle.angular_velocity_body_radps)
+        lever = q.rotate(self.centre_body_m)
+        return Support(
+            centre_world_m=vehicle.position_world_m + lever,
+            q_world_from_support=q,
+            velocity_world_mps=vehicle.velocity_world_mps + omega.cross(lever),
+            angular_velocity_world_radps=omega,
+            length_m=self.length_m,
+            width_m=self.width_m,
+        )
+
+
+class Support(eqx.Module):
+    """A rectangle that carries what stands on it: where it is, and how it moves on from there."""
+
+    centre_world_m: Vec3
+    q_world_from_support: Quaternion
+    velocity_world_mps: Vec3
+    angular_velocity_world_radps: Vec3
+    length_m: Real
+    width_m: Real
+
+    def across(self, point_world_m: Vec3) -> Vec3:
+        """A point in the axes of the surface, from its centre; z is the height over it."""
+        return self.q_world_from_support.inverse().rotate(point_world_m - self.centre_world_m)
+
+    def covers(self, point_world_m: Vec3) -> Flag:
+        """Whether a point lies over the rectangle, or was pressed into it."""
+        there = self.across(point_world_m)
+        along = jnp.abs(there.x) <= 0.5 * self.length_m
+        return along & (jnp.abs(there.y) <= 0.5 * self.width_m) & (there.z >= -DEPTH_M)
+
+    def velocity_at(self, point_world_m: Vec3) -> Vec3:
+        """The velocity of the surface at a point of it."""
+        lever = point_world_m - self.centre_world_m
+        return self.velocity_world_mps + self.angular_velocity_world_radps.cross(lever)
+
+    def distance2_m2(self, point_world_m: Vec3) -> Real:
+        """The squared distance of a point from the rectangle."""
+        there = self.across(point_world_m)
+        x = jnp.maximum(jnp.abs(there.x) - 0.5 * self.length_m, 0.0)
+        y = jnp.maximum(jnp.abs(there.y) - 0.5 * self.width_m, 0.0)
+        return x * x + y * y + there.z * there.z

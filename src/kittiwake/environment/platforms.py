@@ -1,0 +1,85 @@
+"""Surfaces of the world that can be stood on: fixed ones, and decks that sail and roll."""
+
+import math
+from typing import Annotated
+
+import jax
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
+from kittiwake.core.component import AbstractPlatform
+from kittiwake.core.support import Support
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.vec3 import Vec3
+
+TILT_RAD = Bounds(-1.0, 1.0)
+SWING_RAD = Bounds(0.0, 1.0)
+
+
+class FixedPlatform(AbstractPlatform):
+    """A rectangle at rest; ``position_world_m`` is the centre of its upper side."""
+
+    position_world_m: Vec3
+    length_m: Annotated[Real, POSITIVE]
+    width_m: Annotated[Real, POSITIVE]
+    yaw_rad: Real = 0.0
+    roll_rad: Annotated[Real, TILT_RAD] = 0.0
+    pitch_rad: Annotated[Real, TILT_RAD] = 0.0
+
+    def support(self, time_s: Real) -> Support:
+        """The same at all times."""
+        del time_s
+        attitude = EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad)
+        return Support(
+            centre_world_m=self.position_world_m,
+            q_world_from_support=Quaternion.from_euler(attitude),
+            velocity_world_mps=Vec3.zero(),
+            angular_velocity_world_radps=Vec3.zero(),
+            length_m=self.length_m,
+            width_m=self.width_m,
+        )
+
+
+class MovingPlatform(AbstractPlatform):
+    """A deck that moves on at a velocity and heaves, rolls and pitches as sines of time.
+
+    Roll and pitch are a quarter of a period apart from heave, which begins on its way up.
+    """
+
+    position_world_m: Vec3
+    length_m: Annotated[Real, POSITIVE]
+    width_m: Annotated[Real, POSITIVE]
+    yaw_rad: Real = 0.0
+    velocity_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
+    yaw_rate_radps: Real = 0.0
+    heave_m: Annotated[Real, NOT_NEGATIVE] = 0.0
+    heave_period_s: Annotated[Real, POSITIVE] = 4.0
+    roll_rad: Annotated[Real, SWING_RAD] = 0.0
+    roll_period_s: Annotated[Real, POSITIVE] = 4.0
+    pitch_rad: Annotated[Real, SWING_RAD] = 0.0
+    pitch_period_s: Annotated[Real, POSITIVE] = 4.0
+
+    def support(self, time_s: Real) -> Support:
+        """Its place and attitude, and their rates by differentiation."""
+        now = jnp.asarray(time_s, jnp.result_type(float))
+        (place, q), (velocity, q_rate) = jax.jvp(self._pose, (now,), (jnp.ones_like(now),))
+        # dq/dt = (0, omega) q / 2 with omega in the world
+        omega = (q_rate * q.inverse()).vector * 2.0
+        return Support(place, q, velocity, omega, self.length_m, self.width_m)
+
+    def _pose(self, time_s: Real) -> tuple[Vec3, Quaternion]:
+        heave, _ = sin_cos(2.0 * math.pi * time_s / self.heave_period_s)
+        _, roll = sin_cos(2.0 * math.pi * time_s / self.roll_period_s)
+        _, pitch = sin_cos(2.0 * math.pi * time_s / self.pitch_period_s)
+        place = self.position_world_m + self.velocity_world_mps * time_s
+        attitude = EulerZYX(
+            self.roll_rad * roll,
+            self.pitch_rad * pitch,
+            self.yaw_rad + self.yaw_rate_radps * time_s,
+        )
+        place = Vec3(place.x, place.y, place.z + self.heave_m * heave)
+        # a differentiated function gives arrays, also where a component does not move
+        return jax.tree.map(jnp.asarray, (place, Quaternion.from_euler(attitude)))

@@ -1,0 +1,295 @@
+"""Feet that stand on the ground and on decks: compliant contact with Coulomb friction.
+
+With d the depth of a foot below the surface, e the way that it was dragged along it since it
+gripped, v_t its velocity along it, and k = m omega_0^2 / n for n feet::
+
+    N = max(0, k d + c min(1, d / d_0) dd/dt),    c = 2 zeta m omega_0 / n
+    f = -k e - c min(1, d / d_0) v_t,             shortened to mu N
+
+A vehicle at rest sinks in by d_0 = g / omega_0^2. The damper sets in gradually, so that the force
+does not jump at the touch; the surface never pulls, and no depth beyond ``DEPTH_M`` counts. Where
+friction has reached mu N the foot slides and e stays at what mu N holds, an elastic and perfectly
+plastic spring (Cundall and Strack 1979, "A discrete numerical model for granular assemblies"); a
+foot that leaves the surface forgets it. So a foot at rest does not creep, not even on a deck that
+tilts and turns.
+
+Each foot stands on the deck that covers it at the step's start, else on the ground; over the step
+the surface moves on with its velocity there. omega_0 is at most 1 / dt, which is what a step can
+resolve. Neglected: the reaction on a vessel that carries the deck, rolling, the sides of a deck.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.footing import Footing
+from kittiwake.core.support import DEPTH_M
+from kittiwake.core.surroundings import Surroundings
+from kittiwake.core.wrench import Wrench
+from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.rigid_body import Pose, Twist
+
+Result = TypeVar("Result")
+
+UP = Vec3(0.0, 0.0, 1.0)
+# after so long in the air a touch is a new landing, not a bounce
+FLIGHT_S = 0.2
+
+
+class Foothold(eqx.Module):
+    """What one foot meets in a step: a plane that moves on evenly; all in world axes."""
+
+    foot_m: Vec3
+    height_m: Real
+    normal: Vec3
+    velocity_mps: Vec3
+    dragged_m: Vec3
+    on_deck: Flag
+
+
+class Press(eqx.Module):
+    """What a surface does to one foot at an instant, in world axes, and its lever."""
+
+    force_n: Vec3
+    torque_nm: Vec3
+    normal_n: Real
+    dragged_m: Vec3
+
+
+class Feet(eqx.Module):
+    """Where a vehicle stands, and how firmly.
+
+    ``points_body_m`` are seen from the centre of mass. ``frequency_radps`` is omega_0 of the
+    vehicle bouncing on all its feet, ``damping`` the zeta of that, ``friction`` the mu.
+    """
+
+    points_body_m: tuple[Vec3, ...]
+    frequency_radps: Annotated[Real, POSITIVE] = 120.0
+    damping: Annotated[Real, NOT_NEGATIVE] = 0.7
+    friction: Annotated[Real, NOT_NEGATIVE] = 0.7
+
+    def __check_init__(self) -> None:
+        """Refuses a vehicle that stands on nothing."""
+        if not self.points_body_m:
+            message = "points_body_m: is empty; write where at least one foot is, or leave out feet"
+            raise ValueError(message)
+
+    @property
+    def reach_m(self) -> Real:
+        """How far the feet are from the centre of mass, at most."""
+        return jnp.max(jnp.stack([jnp.asarray(point.norm()) for point in self.points_body_m]))
+
+    def init(self) -> Footing:
+        """Before the first step, as if it stood already."""
+        none, zero = jnp.zeros(len(self.points_body_m)), jnp.asarray(0, jnp.int32)
+        return Footing(none, none, zero, 0.0, zero, 0.0, zero, 0.0)
+
+
+class Stance(eqx.Module):
+    """Feet over one step: what they met when it began, and the springs between.
+
+    The feet are mapped over, so that a program does not grow with their number.
+    """
+
+    feet: Feet
+    footing: Footing
+    footholds: Foothold
+    pose: Pose
+    twist: Twist
+    surroundings: Surroundings
+    stiffness_npm: Real
+    damping_nspm: Real
+    rest_depth_m: Real
+    dt_s: Real
+
+    @classmethod
+    def begun(
+        cls,
+        feet: Feet,
+        footing: Footing,
+        pose: Pose,
+        twist: Twist,
+        mass_kg: Real,
+        surroundings: Surroundings,
+        dt_s: Real,
+    ) -> "Stance":
+        """At the beginning of a step."""
+        frequency_radps = jnp.minimum(feet.frequency_radps, 1.0 / dt_s)
+        share_kg = mass_kg / len(feet.points_body_m)
+        return cls(
+            feet=feet,
+            footing=footing,
+            footholds=_if_near(surroundings, lambda: _footholds(feet, footing, pose, surroundings)),
+            pose=pose,
+            twist=twist,
+            surroundings=surroundings,
+            stiffness_npm=share_kg * frequency_radps**2,
+            damping_nspm=2.0 * feet.damping * share_kg * frequency_radps,
+            rest_depth_m=surroundings.gravity_mps2 / frequency_radps**2,
+            dt_s=dt_s,
+        )
+
+    def wrench(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Wrench:
+        """Of all feet, some time after the step began."""
+        return _if_near(self.surroundings, lambda: self._wrench(pose, twist, elapsed_s))
+
+    def ended(self, pose: Pose, twist: Twist) -> Footing:
+        """How the feet stand when the step has led to this pose and twist."""
+        near = self.surroundings.surface_near
+        return jax.lax.cond(near, lambda: self._ended(pose, twist), lambda: self._airborne())
+
+    def _wrench(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Wrench:
+        press = self._presses(pose, twist, elapsed_s)
+        inverse = pose.q_world_from_body.normalised().inverse()
+        return Wrench(
+            inverse.rotate(jax.tree.map(jnp.sum, press.force_n)),
+            inverse.rotate(jax.tree.map(jnp.sum, press.torque_nm)),
+        )
+
+    def _ended(self, pose: Pose, twist: Twist) -> Footing:
+        press = self._presses(pose, twist, self.dt_s)
+        kept: Any = jax.vmap(self._kept)(press, self.footholds)
+        before = self.footing
+        touching = jnp.sum(press.normal_n > 0.0, dtype=jnp.int32)
+        landed = (touching > 0) & (before.airborne_s >= FLIGHT_S)
+        speed_mps, on_deck, offset_m = self._encounter()
+        return Footing(
+            *kept,
+            touching=touching,
+            airborne_s=jnp.where(touching > 0, 0.0, before.airborne_s + self.dt_s),
+            landings=jnp.where(landed, before.landings + 1, before.landings),
+            touch_speed_mps=jnp.where(landed, speed_mps, before.touch_speed_mps),
+            touched_deck=jnp.where(landed, on_deck, before.touched_deck),
+            touch_offset_m=jnp.where(landed, offset_m, before.touch_offset_m),
+        )
+
+    def _airborne(self) -> Footing:
+        """After a step in which no surface is near."""
+        before, none = self.footing, jnp.zeros_like(self.footing.dragged_x_m)
+        return Footing(
+            dragged_x_m=none,
+            dragged_y_m=none,
+            touching=jnp.zeros((), jnp.int32),
+            airborne_s=before.airborne_s + self.dt_s,
+            landings=before.landings,
+            touch_speed_mps=before.touch_speed_mps,
+            touched_deck=before.touched_deck,
+            touch_offset_m=before.touch_offset_m,
+        )
+
+    def _presses(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Press:
+        """Of all feet, along a leading axis."""
+        # between the ends of a step a quaternion is of unit length only nearly
+        q = pose.q_world_from_body.normalised()
+        omega = q.rotate(twist.angular_velocity_body_radps)
+
+        def press(point_body_m: Vec3, foothold: Foothold) -> Press:
+            lever = q.rotate(point_body_m)
+            velocity = twist.velocity_world_mps + omega.cross(lever) - foothold.velocity_mps
+            way = pose.position_world_m + lever - foothold.foot_m
+            way = way - foothold.velocity_mps * elapsed_s
+            return self._press(foothold, *jax.lax.optimization_barrier((lever, way, velocity)))
+
+        return jax.vmap(press)(_side_by_side(self.feet.points_body_m), self.footholds)
+
+    def _press(self, foothold: Foothold, lever_m: Vec3, way_m: Vec3, velocity_mps: Vec3) -> Press:
+        """By the foot's way and velocity relative to the surface."""
+        normal = foothold.normal
+        rising, climbed = normal.dot(velocity_mps), normal.dot(way_m)
+        depth = jnp.minimum(-(foothold.height_m + climbed), DEPTH_M)
+        damping = self.damping_nspm * jnp.clip(depth / self.rest_depth_m, 0.0, 1.0)
+        push = jnp.maximum(self.stiffness_npm * depth - damping * rising, 0.0)
+        push = jnp.where(depth > 0.0, push, 0.0)
+        dragged = foothold.dragged_m + way_m - normal * climbed
+        drag = dragged * self.stiffness_npm + (velocity_mps - normal * rising) * damping
+        # without barriers each of the six sums would compute all of this again
+        push, drag = jax.lax.optimization_barrier((push, drag))
+        force = normal * push - drag.shortened(self.feet.friction * push)
+        return Press(force, lever_m.cross(force), push, dragged)
+
+    def _kept(self, press: Press, foothold: Foothold) -> tuple[Real, Real]:
+        """What a foot remembers of having been dragged, along the sides of its surface."""
+        held = press.dragged_m.shortened(self.feet.friction * press.normal_n / self.stiffness_npm)
+        deck = self.surroundings.deck
+        if deck is None:
+            return held.x, held.y
+        along = deck.q_world_from_support.inverse().rotate(held)
+        return (
+            jnp.where(foothold.on_deck, along.x, held.x),
+            jnp.where(foothold.on_deck, along.y, held.y),
+        )
+
+    def _encounter(self) -> tuple[Real, Count, Real]:
+        """The speed relative to the surface when the step began, and where on a deck that is.
+
+        The body is taken to be over a deck if one of its feet is.
+        """
+        position, deck = self.pose.position_world_m, self.surroundings.deck
+        velocity = self.twist.velocity_world_mps
+        if deck is None:
+            return velocity.norm(), jnp.asarray(0, jnp.int32), 0.0
+        over = jnp.any(self.footholds.on_deck)
+        across = deck.across(position)
+        return (
+            jnp.where(over, (velocity - deck.velocity_at(position)).norm(), velocity.norm()),
+            jnp.asarray(over, jnp.int32),
+            jnp.where(over, Vec3(across.x, across.y, 0.0).norm(), 0.0),
+        )
+
+
+def _if_near(surroundings: Surroundings, function: Callable[[], Result]) -> Result:
+    """The function's result; zeros, without computing it, where no surface is near."""
+    shapes = jax.eval_shape(function)
+
+    def nothing() -> Result:
+        return jax.tree.map(lambda shape: jnp.zeros(shape.shape, shape.dtype), shapes)
+
+    return jax.lax.cond(surroundings.surface_near, function, nothing)
+
+
+def _side_by_side(points: tuple[Vec3, ...]) -> Vec3:
+    """The points along a leading axis."""
+    return jax.tree.map(lambda *numbers: jnp.stack([jnp.asarray(n) for n in numbers]), *points)
+
+
+def _footholds(feet: Feet, footing: Footing, pose: Pose, surroundings: Surroundings) -> Foothold:
+    """Of all feet, along a leading axis."""
+
+    def foothold(point_body_m: Vec3, x_m: Real, y_m: Real) -> Foothold:
+        foot_m = pose.position_world_m + pose.q_world_from_body.rotate(point_body_m)
+        found = _foothold(foot_m, Vec3(x_m, y_m, 0.0), pose, surroundings)
+        return jax.tree.map(jnp.asarray, found)
+
+    points = _side_by_side(feet.points_body_m)
+    return jax.vmap(foothold)(points, footing.dragged_x_m, footing.dragged_y_m)
+
+
+def _foothold(foot_m: Vec3, dragged: Vec3, pose: Pose, surroundings: Surroundings) -> Foothold:
+    """Of the deck that covers the foot, else of the ground."""
+    ground_z_m = pose.position_world_m.z - surroundings.height_above_ground_m
+    ground = Foothold(foot_m, foot_m.z - ground_z_m, UP, Vec3.zero(), dragged, on_deck=False)
+    deck = surroundings.deck
+    if deck is None:
+        return ground
+    q, covers = deck.q_world_from_support, deck.covers(foot_m)
+
+    def either(on_deck: Vec3, on_ground: Vec3) -> Vec3:
+        return Vec3(
+            jnp.where(covers, on_deck.x, on_ground.x),
+            jnp.where(covers, on_deck.y, on_ground.y),
+            jnp.where(covers, on_deck.z, on_ground.z),
+        )
+
+    return Foothold(
+        foot_m=foot_m,
+        height_m=jnp.where(covers, deck.across(foot_m).z, ground.height_m),
+        normal=either(q.rotate(UP), UP),
+        velocity_mps=either(deck.velocity_at(foot_m), Vec3.zero()),
+        dragged_m=either(q.rotate(dragged), dragged),
+        on_deck=covers,
+    )
