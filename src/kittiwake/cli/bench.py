@@ -10,7 +10,10 @@ import typer
 from kittiwake.core.errors import KittiwakeError, did_you_mean
 
 # written here as well as in runtime.benchmark, for help must not import what measures
-NAMES = ("python-loop", "rollout-1", "rollout-100", "rollout-1000", "rollout-10000", "noisy-10000")
+NAMES = (
+    *("python-loop", "rollout-1", "rollout-100", "rollout-1000", "rollout-10000", "noisy-10000"),
+    *("ar-drone-10000", "crazyflie-10000", "os4-10000", "grounded-10000"),
+)
 
 
 def bench(
@@ -21,7 +24,7 @@ def bench(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="The figures by case.")] = False,
 ) -> None:
-    """Measure the speed of the Pelican with its controller: one vehicle, and up to 10,000."""
+    """Measure how fast vehicles fly with their controllers: one of them, and up to 10,000."""
     from rich.console import Console
 
     from kittiwake.runtime.benchmark import CASES
@@ -57,7 +60,7 @@ def _show(results: dict[str, dict[str, Any]], words: dict[str, str]) -> None:
     from rich.table import Table
 
     table = Table(
-        title="Pelican, position controller at every step, Heun at 50 Hz",
+        title="Vehicles with a position controller at every step",
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,

@@ -17,7 +17,6 @@ from typing import Annotated, ClassVar
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.control.velocity import shortened
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.component import AbstractController
 from kittiwake.core.kinematics import Kinematics
@@ -64,9 +63,8 @@ class Acceleration(AbstractController):
     def _upright(self, acceleration: Vec3, lift: Real) -> Vec3:
         """The direction of thrust, tilted at most so far; ``lift`` is the vertical part wanted."""
         carried = jnp.maximum(lift, LEAST_LIFT * self.gravity_mps2)
-        across = shortened(
-            Vec3(acceleration.x, acceleration.y, 0.0), carried * jnp.tan(self.max_tilt_rad)
-        )
+        most = carried * jnp.tan(self.max_tilt_rad)
+        across = Vec3(acceleration.x, acceleration.y, 0.0).shortened(most)
         push = Vec3(across.x, across.y, carried)
         return push / push.norm()
 

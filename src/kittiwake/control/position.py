@@ -21,7 +21,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.control.velocity import shortened, within
+from kittiwake.control.velocity import within
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.component import AbstractController
 from kittiwake.core.kinematics import Kinematics
@@ -67,7 +67,7 @@ class Position(AbstractController):
         error = wanted.position_world_m - estimate.position_world_m
         damping = 2.0 * self.damping_ratio * self.natural_frequency_radps
         direct = error * (self.natural_frequency_radps / (2.0 * self.damping_ratio))
-        lag = shortened(direct, self.max_speed_mps) - estimate.velocity_world_mps
+        lag = direct.shortened(self.max_speed_mps) - estimate.velocity_world_mps
         free = lag * damping + state.integral_world_mps2
         acceleration = self._within(free)
         growth = lag * jnp.where(_same(free, acceleration), self.integral_gain_per_s2 * dt_s, 0.0)

@@ -48,10 +48,5 @@ class Velocity(AbstractController):
 
 def within(wanted: Vec3, horizontal: Real, vertical: Real) -> Vec3:
     """A vector whose horizontal part is cut to a length and whose vertical part to a range."""
-    across = shortened(Vec3(wanted.x, wanted.y, 0.0), horizontal)
+    across = Vec3(wanted.x, wanted.y, 0.0).shortened(horizontal)
     return Vec3(across.x, across.y, jnp.clip(wanted.z, -vertical, vertical))
-
-
-def shortened(wanted: Vec3, longest: Real) -> Vec3:
-    """A vector of the same direction that is at most so long, which is more than nothing."""
-    return wanted * (longest / jnp.maximum(wanted.norm(), longest))

@@ -7,9 +7,10 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -18,10 +19,14 @@ from kittiwake.core.keys import seed_key
 from kittiwake.runtime.simulation import Precision, Simulation, load
 
 REPEATS = 5
+AREA = {"world.area": {axis: [-1000, 1000] for axis in ("x_m", "y_m", "z_m")}}
 CALM = {
     "vehicles.pelican.parameters.linear_noise_mps2": 0,
     "vehicles.pelican.parameters.angular_noise_radps2": 0,
-    "world.area": {axis: [-1000, 1000] for axis in ("x_m", "y_m", "z_m")},
+}
+GROUNDED = {
+    "vehicles.crazyflie.start.position_world_m": [0, 0, 0.0135],
+    "vehicles.crazyflie.guidance": {"type": "hold", "position_world_m": [0, 0, -1]},
 }
 
 
@@ -38,7 +43,7 @@ class Result:
 
 def python_loop(steps: int) -> Result:
     """One vehicle with the scenario's controller, stepped from a Python loop."""
-    simulation = load("keep-spot", CALM)
+    simulation = load("keep-spot", CALM | AREA)
     began = time.perf_counter()
     simulation.reset()
     simulation.step()
@@ -52,12 +57,24 @@ def python_loop(steps: int) -> Result:
     return _result(simulation, 1, steps, compile_s, _best(fly))
 
 
-def rollout(
+def pelicans(
     vehicles: int, steps: int, *, noise: bool = False, precision: Precision = "float32"
 ) -> Result:
-    """Vehicles with the scenario's controller, all steps in one compiled loop."""
-    overrides: dict[str, Any] = {"world.area": CALM["world.area"]} if noise else dict(CALM)
-    simulation = load("keep-spot", overrides | {"vehicles.pelican.count": vehicles}, precision)
+    """Pelicans that hold their place, with or without process noise."""
+    return rollout("keep-spot", "pelican", vehicles, steps, {} if noise else CALM, precision)
+
+
+def rollout(
+    scenario: str,
+    name: str,
+    vehicles: int,
+    steps: int,
+    overrides: Mapping[str, Any] = MappingProxyType({}),
+    precision: Precision = "float32",
+) -> Result:
+    """A scenario's vehicle many times, with its controllers, all steps in one compiled loop."""
+    given = {**AREA, **overrides, f"vehicles.{name}.count": vehicles}
+    simulation = load(scenario, given, precision)
     with jax.enable_x64(precision == "float64"):
         state = jax.jit(lambda key: simulation.init(key))(seed_key(0))
         began = time.perf_counter()
@@ -69,17 +86,33 @@ def rollout(
 
 
 CASES: dict[str, tuple[str, Callable[[], Result]]] = {
-    "python-loop": ("1 vehicle stepped from Python, float64", partial(python_loop, 20_000)),
+    "python-loop": ("1 Pelican stepped from Python, float64", partial(python_loop, 20_000)),
     "rollout-1": (
-        "1 vehicle, compiled loop, float64",
-        partial(rollout, 1, 50_000, precision="float64"),
+        "1 Pelican, compiled loop, float64",
+        partial(pelicans, 1, 50_000, precision="float64"),
     ),
-    "rollout-100": ("100 vehicles, float32", partial(rollout, 100, 10_000)),
-    "rollout-1000": ("1,000 vehicles, float32", partial(rollout, 1_000, 2_000)),
-    "rollout-10000": ("10,000 vehicles, float32", partial(rollout, 10_000, 300)),
+    "rollout-100": ("100 Pelicans, float32", partial(pelicans, 100, 10_000)),
+    "rollout-1000": ("1,000 Pelicans, float32", partial(pelicans, 1_000, 2_000)),
+    "rollout-10000": ("10,000 Pelicans, float32", partial(pelicans, 10_000, 300)),
     "noisy-10000": (
-        "10,000 vehicles with process noise, float32",
-        partial(rollout, 10_000, 100, noise=True),
+        "10,000 Pelicans with process noise, float32",
+        partial(pelicans, 10_000, 100, noise=True),
+    ),
+    "ar-drone-10000": (
+        "10,000 AR.Drones, RK4, float32",
+        partial(rollout, "hover-ar-drone", "ar-drone", 10_000, 100),
+    ),
+    "crazyflie-10000": (
+        "10,000 Crazyflies, RK4, float32",
+        partial(rollout, "hover-crazyflie", "crazyflie", 10_000, 100),
+    ),
+    "os4-10000": (
+        "10,000 OS4 by blade elements, RK4, float32",
+        partial(rollout, "hover-os4", "os4", 10_000, 100),
+    ),
+    "grounded-10000": (
+        "10,000 Crazyflies that stand on the ground, RK4, float32",
+        partial(rollout, "hover-crazyflie", "crazyflie", 10_000, 100, GROUNDED),
     ),
 }
 

@@ -106,7 +106,9 @@ class _Builder:
     def scenario(self, schema: ScenarioSchema, time: TimeSettings) -> Scenario:
         count = sum(entry.count or 1 for entry in schema.vehicles.values())
         try:
-            check_fleet_size(count, paired="collision_distance_m" in schema.world)
+            check_fleet_size(
+                count, paired=bool({"collision_distance_m", "interactions"} & {*schema.world})
+            )
         except ScenarioError as error:
             # building them to look for more mistakes would take what was just refused
             self.problems.lines.append(self.problems.sentence(("vehicles",), str(error)))
@@ -154,7 +156,7 @@ class _Builder:
             for limit in world.area.limits(start_m)
             if not limit.holds
         ]
-        if world.interactions:
+        if world.collision_distance_m:
             found += [
                 f"{one} and {other} start {apart_m:.6g} m apart, which is not at least "
                 f"{world.collision_distance_m:g} (world.collision_distance_m)"

@@ -28,7 +28,8 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.problems import shortened
 
-MAX_BYTES = 10 * 2**20
+MAX_BYTES = 2 * 2**20
+MAX_DEPTH = 100
 # a centre of mass that is nearer to the link's origin lies there
 SAME_PLACE_M = 1e-9
 
@@ -120,6 +121,9 @@ class _Inertials(ContentHandler):
 
     def startElement(self, name: str, attrs: AttributesImpl) -> None:
         element = Element(self._file, name, self._place.getLineNumber() or 1, dict(attrs.items()))
+        if len(self._open) == MAX_DEPTH:
+            message = f"lies inside {MAX_DEPTH} others; no robot is described so deeply"
+            raise element.refusal(message)
         self._open.append(name)
         self._refuse_foreign(element)
         if self._open == LINK:

@@ -1,6 +1,5 @@
 """Position, velocity and acceleration controllers: their laws, and flights with them."""
 
-import dataclasses
 import math
 
 import jax
@@ -11,7 +10,7 @@ import pytest
 import kittiwake as kw
 from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.position import Position
-from kittiwake.control.velocity import Velocity, shortened
+from kittiwake.control.velocity import Velocity
 from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import AccelerationYaw, PositionYaw, VelocityYaw
 from kittiwake.geometry.vec3 import Vec3
@@ -60,11 +59,6 @@ def test_a_far_set_point_is_cut_in_length_and_not_in_direction(controller, signa
     np.testing.assert_allclose(found[:2] / across, [0.6, -0.8], rtol=0, atol=1e-12)
     assert 0.0 < found[2] <= 4.0
     assert float(asked(controller, signal).yaw_rad) == 0.7
-
-
-def test_nothing_is_cut_short_of_the_limit():
-    kept = shortened(Vec3(0.3, -0.4, 0.0), 0.5)
-    assert dataclasses.astuple(kept) == pytest.approx((0.3, -0.4, 0.0), abs=0.0)
 
 
 def test_integral_sums_the_velocity_error_and_stands_still_where_the_command_is_cut():

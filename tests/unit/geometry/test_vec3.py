@@ -103,3 +103,19 @@ def test_mapped_vectors_are_vectors_of_each_lane():
     rows = jnp.asarray(np.random.default_rng(SEED).normal(size=(5, 2, 3)))
     mapped = jax.vmap(lambda row: Vec3.of(row[0]).cross(Vec3.of(row[1])).array)(rows)
     np.testing.assert_allclose(mapped, np.cross(rows[:, 0], rows[:, 1]), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("given", [lambda v: v, traced])
+def test_a_vector_is_shortened_only_where_it_is_too_long(given):
+    long = given(Vec3(3.0, -4.0, 12.0))
+    assert float(long.shortened(6.5).norm()) == pytest.approx(6.5, rel=1e-15)
+    np.testing.assert_array_equal(long.shortened(13.0).array, long.array)
+    np.testing.assert_array_equal(long.shortened(0.0).array, 0.0)
+    np.testing.assert_array_equal(given(Vec3.zero()).shortened(0.0).array, 0.0)
+
+
+def test_shortening_has_a_finite_slope_everywhere():
+    for length in (0.0, 1.0, 5.0):
+        for v in (Vec3.zero(), Vec3(3.0, -4.0, 0.0)):
+            slope = jax.grad(lambda w, s=length: w.shortened(s).x)(traced(v))
+            assert np.isfinite(slope.array).all()

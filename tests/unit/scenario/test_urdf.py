@@ -261,6 +261,13 @@ def test_a_file_larger_than_the_limit_is_refused_unparsed(tmp_path, monkeypatch)
     assert message == "body.urdf: larger than 1 MiB, the most that is read"
 
 
+def test_a_file_nested_too_deeply_is_refused(tmp_path):
+    message = refusal_of_file(tmp_path, "<robot>" * 101)
+    assert message == (
+        "body.urdf:1: <robot>: lies inside 100 others; no robot is described so deeply"
+    )
+
+
 def test_a_file_that_is_missing_or_a_folder_is_refused(tmp_path):
     with pytest.raises(ScenarioError, match="No such file"):
         read_mass_properties(tmp_path / "nothing.urdf", None)
