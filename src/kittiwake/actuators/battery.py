@@ -9,11 +9,11 @@ performance", equation 2)::
 With n cells in series, inner resistance R and capacity Q, a power P draws I at the voltage U::
 
     U = n U_0 - R I,    P = U I,    ds/dt = -I / Q,
-    I = (n U_0 - sqrt((n U_0)^2 - 4 R P)) / (2 R)
+    I = 2 P / (n U_0 + sqrt((n U_0)^2 - 4 R P))
 
-More than (n U_0)^2 / (4 R) it does not give. P is the motors' mechanical power over their
-efficiency and what the electronics take. The fastest speed of a motor is in proportion to U; an
-empty battery drives none. Neglected: the slow parts of the sag, temperature, ageing.
+More than (n U_0)^2 / (4 R) it does not give, at half its voltage. P is the motors' mechanical power
+over their efficiency and what the electronics take. The fastest speed of a motor is in proportion
+to U; an empty battery drives none. Neglected: the slow parts of the sag, temperature, ageing.
 """
 
 from typing import Annotated
@@ -29,11 +29,15 @@ SHARE = Bounds(0.0, 1.0, open_below=True)
 
 
 class Supply(eqx.Module):
-    """The share of the charge that is left, and the voltage and current of the last step."""
+    """The share of the charge that is left, and the voltage and current of the last step.
+
+    ``owed`` is the charge that was too little for the last bit and is yet to be taken off.
+    """
 
     charge: Real
     voltage_v: Real
     current_a: Real
+    owed: Real
 
 
 class LithiumPolymer(AbstractBattery):
@@ -43,7 +47,7 @@ class LithiumPolymer(AbstractBattery):
     ``electronics_w`` what is drawn in any case, ``charge`` the share with which the flight begins.
     """
 
-    cells: Annotated[Count, POSITIVE]
+    cells: Annotated[Count, POSITIVE] = eqx.field(static=True)
     capacity_c: Annotated[Real, POSITIVE]
     resistance_ohm: Annotated[Real, POSITIVE]
     motor_efficiency: Annotated[Real, SHARE] = 0.7
@@ -52,19 +56,23 @@ class LithiumPolymer(AbstractBattery):
 
     def init(self) -> Supply:
         """As charged, at rest."""
-        return Supply(self.charge, self._at_rest_v(self.charge), 0.0)
+        return Supply(self.charge, self._at_rest_v(self.charge), 0.0, 0.0)
 
     def step(self, state: Supply, power_w: Real, dt_s: Real) -> Supply:
         """The motors' mechanical power drawn over a step."""
         at_rest_v = self._at_rest_v(state.charge)
         drawn_w = power_w / self.motor_efficiency + self.electronics_w
-        strongest_w = at_rest_v * at_rest_v / (4.0 * self.resistance_ohm)
         # at the strongest power itself the root has no slope
-        share = jnp.minimum(drawn_w / strongest_w, 1.0 - 1e-6)
-        current_a = at_rest_v * (1.0 - jnp.sqrt(1.0 - share)) / (2.0 * self.resistance_ohm)
-        current_a = jnp.where(state.charge > 0.0, current_a, 0.0)
-        charge = jnp.maximum(state.charge - current_a * dt_s / self.capacity_c, 0.0)
-        return Supply(charge, at_rest_v - self.resistance_ohm * current_a, current_a)
+        strongest_w = (1.0 - 1e-6) * at_rest_v * at_rest_v / (4.0 * self.resistance_ohm)
+        given_w = jnp.minimum(drawn_w, strongest_w)
+        root_v = jnp.sqrt(at_rest_v * at_rest_v - 4.0 * self.resistance_ohm * given_w)
+        current_a = jnp.where(state.charge > 0.0, 2.0 * given_w / (at_rest_v + root_v), 0.0)
+        # Kahan's sum: in single precision a small current would otherwise be rounded away
+        spent = current_a * dt_s / self.capacity_c + state.owed
+        charge = state.charge - spent
+        owed = spent - (state.charge - charge)
+        voltage_v = at_rest_v - self.resistance_ohm * current_a
+        return Supply(jnp.maximum(charge, 0.0), voltage_v, current_a, owed)
 
     def speed_ratio(self, state: Supply) -> Real:
         """The voltage over that of a full battery at rest; nothing from an empty one."""
@@ -72,14 +80,15 @@ class LithiumPolymer(AbstractBattery):
         return jnp.where(state.charge > 0.0, ratio, 0.0)
 
     def readings(self, state: Supply) -> dict[str, Real]:
-        """Charge, voltage and current."""
+        """Charge, voltage and current, and 1 once it is empty."""
         return {
             "battery_charge": state.charge,
             "battery_v": state.voltage_v,
             "battery_a": state.current_a,
+            "battery_empty": jnp.where(state.charge > 0.0, 0.0, 1.0),
         }
 
     def _at_rest_v(self, charge: Real) -> Real:
         cell_v = -1.031 * jnp.exp(-35.0 * charge) + 3.685
         cell_v = cell_v + charge * (0.2156 + charge * (-0.1178 + charge * 0.3201))
-        return self.cells * cell_v
+        return float(self.cells) * cell_v

@@ -1,13 +1,16 @@
 """A rudder that jams."""
 
+import math
 from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 
-from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
 from kittiwake.core.component import AbstractFault
 from kittiwake.core.signals import RudderThrust
 from kittiwake.geometry.scalar import Real
+
+ANGLES = Bounds(-math.pi / 2.0, math.pi / 2.0)
 
 
 class RudderFault(AbstractFault):
@@ -16,7 +19,7 @@ class RudderFault(AbstractFault):
     signal: ClassVar[type] = RudderThrust
 
     at_s: Annotated[Real, NOT_NEGATIVE]
-    stuck_rad: Real = 0.0
+    stuck_rad: Annotated[Real, ANGLES] = 0.0
 
     def broken(self, command: RudderThrust, time_s: Real) -> RudderThrust:
         """The command with the rudder's angle."""

@@ -21,10 +21,12 @@ STATE_COLUMNS = (
 )
 STATUS = "status"
 
-# what counts something that happens: waypoints reached, landings, faults that have begun
+# what counts something that happens: waypoints reached, landings, faults that have begun, and
+# batteries that are empty
 LEGS = "guidance.legs"
 LANDINGS = "landings"
 FAULTS = "faults"
+EMPTY = "act_battery_empty"
 CONTACT = "contact"
 # of its last landing: relative to what it landed on, whether that was a deck, from whose centre
 TOUCH_SPEED = "touch_speed_mps"

@@ -1,17 +1,22 @@
 """How a vehicle stands on the ground or on a deck."""
 
 import equinox as eqx
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from kittiwake.geometry.scalar import Count, Real
+
+# what a foot holds on to
+NOWHERE, ON_GROUND, ON_DECK = 0, 1, 2
 
 
 class Footing(eqx.Module):
     """What feet remember.
 
     Attributes:
-        dragged_x_m: of each foot, how far it was dragged along the first side of its surface.
-        dragged_y_m: and along the second.
+        grip_x_m: of each foot, where along the first side of its surface it holds on: on a deck
+            from its centre, on the ground from the world's origin.
+        grip_y_m: and along the second.
+        grips: of each foot, what it holds on to: NOWHERE, ON_GROUND or ON_DECK.
         touching: how many feet touch.
         airborne_s: for how long none has touched.
         landings: how often the vehicle has come down out of the air.
@@ -20,8 +25,9 @@ class Footing(eqx.Module):
         touch_offset_m: how far from the deck's centre it was, along the deck; 0 on the ground.
     """
 
-    dragged_x_m: Float[Array, " feet"]
-    dragged_y_m: Float[Array, " feet"]
+    grip_x_m: Float[Array, " feet"]
+    grip_y_m: Float[Array, " feet"]
+    grips: Int[Array, " feet"]
     touching: Count
     airborne_s: Real
     landings: Count

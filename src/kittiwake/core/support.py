@@ -1,8 +1,11 @@
 """Flat surfaces that can be stood on, and that may move."""
 
+from typing import Annotated
+
 import equinox as eqx
 import jax.numpy as jnp
 
+from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
@@ -16,8 +19,8 @@ class Deck(eqx.Module):
     """A rectangle fixed to a vehicle, its sides along the body's axes; z points up from it."""
 
     centre_body_m: Vec3
-    length_m: Real
-    width_m: Real
+    length_m: Annotated[Real, POSITIVE]
+    width_m: Annotated[Real, POSITIVE]
 
     def carried_by(self, vehicle: Kinematics) -> "Support":
         """Where the deck is and how it moves."""

@@ -56,4 +56,5 @@ def jet_world_mps(above: Presence, here_world_m: Vec3, density_kgpm3: Real) -> V
     width = jnp.maximum(SPREADING * along, near)
     fastest = jnp.sqrt(jnp.where(blown, push, 1.0) * (2.0 * LN_2 / math.pi)) / width
     speed = fastest * jnp.exp(-LN_2 * away.dot(away) / (width * width))
-    return axis * jnp.where(blown, speed, 0.0)
+    # chosen by component: what is no number, in a vehicle that has diverged, stays with it
+    return jax.tree.map(lambda part: jnp.where(blown, part * speed, 0.0), axis)

@@ -7,8 +7,11 @@ is inside, with a lever of (2 h - o) / 2 for an overlap o (the source's jumps to
 inside). That part, phi = prod o_i / (2 h_i), is the share of the force that is felt, so that force
 and torque change continuously on the way in and out.
 
-Wind inside a box is felt by the same share. How it grows over a vehicle that is partly inside is
-phi's slope, so that rotors on the one side feel all of it and those on the other none.
+Wind inside a box is felt by the same share, and over a vehicle that is partly inside it grows with
+the slope 3 phi lever_i / h_i^2 along each axis: of all linear fields the one that has the mean and
+the first moments of the true one over the vehicle's box, which is also the nearest to it by least
+squares. On a vehicle that is half inside, rotors at two thirds of its half side feel all of it or
+nothing. A vehicle without a size feels one wind all over.
 """
 
 from typing import NamedTuple
@@ -31,13 +34,13 @@ class Overlap(NamedTuple):
 
     Attributes:
         share: how much of the vehicle is inside, phi.
-        slope_world_pm: how the share grows with the vehicle's position.
         lever_world_m: from the vehicle's centre to the middle of what is inside.
+        slope_world_pm: how what is inside grows across the vehicle, from none of it to all.
     """
 
     share: Real
-    slope_world_pm: Vec3
     lever_world_m: Vec3
+    slope_world_pm: Vec3
 
 
 class WindRegion(AbstractRegion):
@@ -89,33 +92,31 @@ def overlapping(
     x = _along(position.x, half.x, from_world_m.x, to_world_m.x)
     y = _along(position.y, half.y, from_world_m.y, to_world_m.y)
     z = _along(position.z, half.z, from_world_m.z, to_world_m.z)
+    share = x.share * y.share * z.share
     return Overlap(
-        share=x.share * y.share * z.share,
-        slope_world_pm=Vec3(
-            x.slope_pm * y.share * z.share,
-            y.slope_pm * x.share * z.share,
-            z.slope_pm * x.share * y.share,
-        ),
+        share=share,
         lever_world_m=Vec3(x.lever_m, y.lever_m, z.lever_m),
+        slope_world_pm=Vec3(x.slope_pm, y.slope_pm, z.slope_pm) * share,
     )
 
 
 class _Interval(NamedTuple):
     share: Real
-    slope_pm: Real
     lever_m: Real
+    slope_pm: Real
 
 
 def _along(centre: Real, half: Real, low: Real, high: Real) -> _Interval:
     """One axis: what of an interval about a centre lies between two ends."""
+    # a vehicle that is thinner still has no far side on which it could blow otherwise
+    thick = half > LEAST_HALF_M
+    half = jnp.where(thick, half, LEAST_HALF_M)
     bottom = jnp.maximum(centre - half, low)
     top = jnp.minimum(centre + half, high)
     inside = jnp.maximum(top - bottom, 0.0)
-    # an end that cuts the interval moves through it as the centre moves
-    enters = jnp.where((centre - half < low) & (inside > 0.0), 1.0, 0.0)
-    leaves = jnp.where((centre + half > high) & (inside > 0.0), 1.0, 0.0)
     lever = jnp.where(inside > 0.0, 0.5 * (bottom + top) - centre, 0.0)
-    return _Interval(inside / (2.0 * half), (enters - leaves) / (2.0 * half), lever)
+    slope = jnp.where(thick, 3.0 * lever / (half * half), 0.0)
+    return _Interval(inside / (2.0 * half), lever, slope)
 
 
 def _half_sides(q_world_from_body: Quaternion, size_body_m: Vec3) -> Vec3:
@@ -127,8 +128,7 @@ def _half_sides(q_world_from_body: Quaternion, size_body_m: Vec3) -> Vec3:
     )
 
     def half(axis: str) -> Real:
-        whole = sum(jnp.abs(getattr(side, axis)) for side in sides)
-        return jnp.maximum(0.5 * whole, LEAST_HALF_M)
+        return 0.5 * sum(jnp.abs(getattr(side, axis)) for side in sides)
 
     return Vec3(half("x"), half("y"), half("z"))
 

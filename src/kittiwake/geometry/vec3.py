@@ -82,6 +82,7 @@ class Vec3(eqx.Module):
     def shortened(self, longest: Real) -> "Vec3":
         """The vector of the same direction that is at most so long."""
         length = self.norm()
-        numerics = namespace(length, longest)
         too_long = length > longest
-        return self * numerics.where(too_long, longest / numerics.where(too_long, length, 1.0), 1.0)
+        if namespace(length, longest) is np:
+            return self * (longest / length) if too_long else self
+        return self * jnp.where(too_long, longest / jnp.where(too_long, length, 1.0), 1.0)

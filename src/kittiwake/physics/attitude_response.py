@@ -129,7 +129,8 @@ class AttitudeResponse(AbstractDynamics):
             _wind_frd(euler_ned, surroundings),
             motion.thrust_n,
         )
-        return AttitudeResponseState(Phase(pose, motion), swap_flu_frd(specific_force))
+        pushed = self._pushed_body_mps2(pose, surroundings)
+        return AttitudeResponseState(Phase(pose, motion), swap_flu_frd(specific_force) + pushed)
 
     def step(
         self,
@@ -140,7 +141,7 @@ class AttitudeResponse(AbstractDynamics):
         key: PRNGKeyArray,
     ) -> AttitudeResponseState:
         """One step; command, noise and the wind in body axes are held over all stages."""
-        pushed = self._pushed_body_mps2(state, surroundings)
+        pushed = self._pushed_body_mps2(state.phase.configuration, surroundings)
         noise = self._draw_noise(key)
         noise = Disturbance(noise.linear_body_mps2 + pushed, noise.angular_body_radps2)
         wind_frd = _wind_frd(
@@ -274,12 +275,11 @@ class AttitudeResponse(AbstractDynamics):
             - self.yaw_rate_damping_per_s * omega_frd.z,
         )
 
-    def _pushed_body_mps2(self, state: AttitudeResponseState, surroundings: Surroundings) -> Vec3:
+    def _pushed_body_mps2(self, pose: Pose, surroundings: Surroundings) -> Vec3:
         """What regions of force do to the mass; they turn no vehicle that holds its angles."""
         if surroundings.push is None:
             return Vec3.zero()
-        euler = state.phase.configuration.euler_world_from_body
-        inverse = Quaternion.from_euler(euler).inverse()
+        inverse = Quaternion.from_euler(pose.euler_world_from_body).inverse()
         return inverse.rotate(surroundings.push.force_world_n) / self.mass_kg
 
     def _draw_noise(self, key: PRNGKeyArray) -> Disturbance:

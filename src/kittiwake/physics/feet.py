@@ -1,21 +1,22 @@
 """Feet that stand on the ground and on decks: compliant contact with Coulomb friction.
 
-With d the depth of a foot below the surface, e the way that it was dragged along it since it
-gripped, v_t its velocity along it, and k = m omega_0^2 / n for n feet::
+With d the depth of a foot below the surface, e its way along it from where it grips, v_t its
+velocity along it, and k = m omega_0^2 / n for n feet::
 
     N = max(0, k d + c min(1, d / d_0) dd/dt),    c = 2 zeta m omega_0 / n
     f = -k e - c min(1, d / d_0) v_t,             shortened to mu N
 
-A vehicle at rest sinks in by d_0 = g / omega_0^2. The damper sets in gradually, so that the force
-does not jump at the touch; the surface never pulls, and no depth beyond ``DEPTH_M`` counts. Where
-friction has reached mu N the foot slides and e stays at what mu N holds, an elastic and perfectly
-plastic spring (Cundall and Strack 1979, "A discrete numerical model for granular assemblies"); a
-foot that leaves the surface forgets it. So a foot at rest does not creep, not even on a deck that
-tilts and turns.
+A vehicle at rest on all feet sinks in by d_0 = g / omega_0^2. The damper sets in gradually, so
+that the force does not jump at the touch; the surface never pulls, and no depth beyond ``DEPTH_M``
+counts. Where friction has reached mu N the foot slides and e stays at what mu N holds, an elastic
+and perfectly plastic spring (Cundall and Strack 1979, "A discrete numerical model for granular
+assemblies"); a foot that leaves the surface forgets it.
 
 Each foot stands on the deck that covers it at the step's start, else on the ground; over the step
-the surface moves on with its velocity there. omega_0 is at most 1 / dt, which is what a step can
-resolve. Neglected: the reaction on a vessel that carries the deck, rolling, the sides of a deck.
+the surface moves on with its velocity there. What that misses is not summed up: a foot remembers
+its grip as a place of the surface, so that one at rest does not creep on a deck that tilts and
+turns. omega_0 is at most 1 / dt, which is what a step can resolve. Neglected: the reaction on a
+vessel that carries the deck, rolling, the sides of a deck.
 """
 
 from collections.abc import Callable
@@ -26,10 +27,11 @@ import jax
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.footing import Footing
-from kittiwake.core.support import DEPTH_M
+from kittiwake.core.footing import NOWHERE, ON_DECK, ON_GROUND, Footing
+from kittiwake.core.support import DEPTH_M, Support
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.wrench import Wrench
+from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.rigid_body import Pose, Twist
@@ -42,13 +44,19 @@ FLIGHT_S = 0.2
 
 
 class Foothold(eqx.Module):
-    """What one foot meets in a step: a plane that moves on evenly; all in world axes."""
+    """What one foot meets in a step: a plane that moves on evenly; vectors in world axes.
+
+    The grip is along the surface's own sides: where the foot holds on, or would if it touched now.
+    """
 
     foot_m: Vec3
     height_m: Real
+    q_world_from_surface: Quaternion
     normal: Vec3
     velocity_mps: Vec3
     dragged_m: Vec3
+    grip_x_m: Real
+    grip_y_m: Real
     on_deck: Flag
 
 
@@ -87,7 +95,7 @@ class Feet(eqx.Module):
     def init(self) -> Footing:
         """Before the first step, as if it stood already."""
         none, zero = jnp.zeros(len(self.points_body_m)), jnp.asarray(0, jnp.int32)
-        return Footing(none, none, zero, 0.0, zero, 0.0, zero, 0.0)
+        return Footing(none, none, none.astype(jnp.int32), zero, 0.0, zero, 0.0, zero, 0.0)
 
 
 class Stance(eqx.Module):
@@ -170,10 +178,11 @@ class Stance(eqx.Module):
 
     def _airborne(self) -> Footing:
         """After a step in which no surface is near."""
-        before, none = self.footing, jnp.zeros_like(self.footing.dragged_x_m)
+        before = self.footing
         return Footing(
-            dragged_x_m=none,
-            dragged_y_m=none,
+            grip_x_m=jnp.zeros_like(before.grip_x_m),
+            grip_y_m=jnp.zeros_like(before.grip_y_m),
+            grips=jnp.full_like(before.grips, NOWHERE),
             touching=jnp.zeros((), jnp.int32),
             airborne_s=before.airborne_s + self.dt_s,
             landings=before.landings,
@@ -212,16 +221,15 @@ class Stance(eqx.Module):
         force = normal * push - drag.shortened(self.feet.friction * push)
         return Press(force, lever_m.cross(force), push, dragged)
 
-    def _kept(self, press: Press, foothold: Foothold) -> tuple[Real, Real]:
-        """What a foot remembers of having been dragged, along the sides of its surface."""
+    def _kept(self, press: Press, foothold: Foothold) -> tuple[Real, Real, Count]:
+        """Where a foot holds on after the step; one that slid pulls its grip along."""
         held = press.dragged_m.shortened(self.feet.friction * press.normal_n / self.stiffness_npm)
-        deck = self.surroundings.deck
-        if deck is None:
-            return held.x, held.y
-        along = deck.q_world_from_support.inverse().rotate(held)
+        slid = foothold.q_world_from_surface.inverse().rotate(press.dragged_m - held)
+        surface = jnp.where(foothold.on_deck, ON_DECK, ON_GROUND)
         return (
-            jnp.where(foothold.on_deck, along.x, held.x),
-            jnp.where(foothold.on_deck, along.y, held.y),
+            foothold.grip_x_m + slid.x,
+            foothold.grip_y_m + slid.y,
+            jnp.where(press.normal_n > 0.0, surface, NOWHERE).astype(jnp.int32),
         )
 
     def _encounter(self) -> tuple[Real, Count, Real]:
@@ -259,37 +267,48 @@ def _side_by_side(points: tuple[Vec3, ...]) -> Vec3:
 
 def _footholds(feet: Feet, footing: Footing, pose: Pose, surroundings: Surroundings) -> Foothold:
     """Of all feet, along a leading axis."""
+    ground = _ground(pose.position_world_m, surroundings)
 
-    def foothold(point_body_m: Vec3, x_m: Real, y_m: Real) -> Foothold:
+    def foothold(point_body_m: Vec3, grip_x_m: Real, grip_y_m: Real, grips: Count) -> Foothold:
         foot_m = pose.position_world_m + pose.q_world_from_body.rotate(point_body_m)
-        found = _foothold(foot_m, Vec3(x_m, y_m, 0.0), pose, surroundings)
+        surface, on_deck = _surface_below(foot_m, ground, surroundings.deck)
+        q, there = surface.q_world_from_support, surface.across(foot_m)
+        gripped = grips == jnp.where(on_deck, ON_DECK, ON_GROUND)
+        grip_x_m = jnp.where(gripped, grip_x_m, there.x)
+        grip_y_m = jnp.where(gripped, grip_y_m, there.y)
+        found = Foothold(
+            foot_m=foot_m,
+            height_m=there.z,
+            q_world_from_surface=q,
+            normal=q.rotate(UP),
+            velocity_mps=surface.velocity_at(foot_m),
+            dragged_m=q.rotate(Vec3(there.x - grip_x_m, there.y - grip_y_m, 0.0)),
+            grip_x_m=grip_x_m,
+            grip_y_m=grip_y_m,
+            on_deck=on_deck,
+        )
         return jax.tree.map(jnp.asarray, found)
 
     points = _side_by_side(feet.points_body_m)
-    return jax.vmap(foothold)(points, footing.dragged_x_m, footing.dragged_y_m)
+    return jax.vmap(foothold)(points, footing.grip_x_m, footing.grip_y_m, footing.grips)
 
 
-def _foothold(foot_m: Vec3, dragged: Vec3, pose: Pose, surroundings: Surroundings) -> Foothold:
-    """Of the deck that covers the foot, else of the ground."""
-    ground_z_m = pose.position_world_m.z - surroundings.height_above_ground_m
-    ground = Foothold(foot_m, foot_m.z - ground_z_m, UP, Vec3.zero(), dragged, on_deck=False)
-    deck = surroundings.deck
-    if deck is None:
-        return ground
-    q, covers = deck.q_world_from_support, deck.covers(foot_m)
-
-    def either(on_deck: Vec3, on_ground: Vec3) -> Vec3:
-        return Vec3(
-            jnp.where(covers, on_deck.x, on_ground.x),
-            jnp.where(covers, on_deck.y, on_ground.y),
-            jnp.where(covers, on_deck.z, on_ground.z),
-        )
-
-    return Foothold(
-        foot_m=foot_m,
-        height_m=jnp.where(covers, deck.across(foot_m).z, ground.height_m),
-        normal=either(q.rotate(UP), UP),
-        velocity_mps=either(deck.velocity_at(foot_m), Vec3.zero()),
-        dragged_m=either(q.rotate(dragged), dragged),
-        on_deck=covers,
+def _ground(position_world_m: Vec3, surroundings: Surroundings) -> Support:
+    """As a deck without end."""
+    height_m = position_world_m.z - surroundings.height_above_ground_m
+    return Support(
+        centre_world_m=Vec3(0.0, 0.0, height_m),
+        q_world_from_support=Quaternion.identity(),
+        velocity_world_mps=Vec3.zero(),
+        angular_velocity_world_radps=Vec3.zero(),
+        length_m=jnp.inf,
+        width_m=jnp.inf,
     )
+
+
+def _surface_below(foot_m: Vec3, ground: Support, deck: Support | None) -> tuple[Support, Flag]:
+    """The deck where it covers the foot, else the ground; and whether it is the deck."""
+    if deck is None:
+        return ground, False
+    covers = deck.covers(foot_m)
+    return jax.tree.map(lambda d, g: jnp.where(covers, d, g), deck, ground), covers

@@ -9,8 +9,8 @@ with application to autonomous flying", equations 2.12-2.14):
 
 Body and rotor speeds are integrated together; the command and the wind are held over the step. A
 battery limits the speed that the motors take as a command by its voltage, and gives the power that
-their torques and speeds amount to. Near a surface the thrust is that of the ground effect, at each
-hub's height.
+the air takes of each rotor, its torque times its speed; what speeds the rotors themselves up is
+neglected there. Near a surface the thrust is that of the ground effect, at each hub's height.
 """
 
 import math
@@ -110,6 +110,7 @@ class Multirotor(AbstractDynamics):
         pose, twist = begun(start)
         motion = RotorMotion(twist, (speed, speed, speed, speed))
         wrench = self._wrench(flow_around(pose, twist, surroundings), motion.speeds_radps)
+        wrench = wrench + pushed(pose.q_world_from_body, surroundings)
         footing = None if self.feet is None else self.feet.init()
         flight = FlightState(Phase(pose, motion), wrench.force_body_n / self.mass_kg, footing)
         return MultirotorState(flight, None if self.battery is None else self.battery.init())
@@ -138,7 +139,7 @@ class Multirotor(AbstractDynamics):
         flight = advanced(
             phase, before, phase.motion.twist, surroundings.gravity_mps2, dt_s, stance
         )
-        return MultirotorState(flight, self._drained(state, wanted, surroundings, dt_s))
+        return MultirotorState(flight, self._drained(state, surroundings, dt_s))
 
     def kinematics(self, state: MultirotorState) -> Kinematics:
         """Where the vehicle is and how it moves."""
@@ -242,19 +243,17 @@ class Multirotor(AbstractDynamics):
         one, two, three, four = (jnp.minimum(speed, fastest) for speed in wanted_radps)
         return one, two, three, four
 
-    def _drained(
-        self, state: MultirotorState, wanted: Speeds, surroundings: Surroundings, dt_s: Real
-    ) -> Any:
-        """The battery after a step of giving what the motors' torques and speeds amount to."""
+    def _drained(self, state: MultirotorState, surroundings: Surroundings, dt_s: Real) -> Any:
+        """The battery after a step of giving the rotors' power; one that the air drives has none."""
         if self.battery is None:
             return None
+        # without the power that speeds them up: it hangs on the voltage at once, and with that of
+        # the step before, the two would swing against each other
         pose, motion = state.flight.phase.configuration, state.flight.phase.motion
         speeds = motion.speeds_radps
         rotors = self._rotor_wrenches(flow_around(pose, motion.twist, surroundings), speeds)
         power_w = sum(
-            speed * (self.rotor.axial_inertia_kgm2 * rate - spin * wrench.torque_body_nm.z)
-            for speed, rate, spin, wrench in zip(
-                speeds, self._speed_rates(speeds, wanted), self.spins, rotors, strict=True
-            )
+            jnp.maximum(-spin * speed * wrench.torque_body_nm.z, 0.0)
+            for spin, speed, wrench in zip(self.spins, speeds, rotors, strict=True)
         )
-        return self.battery.step(state.battery, jnp.maximum(power_w, 0.0), dt_s)
+        return self.battery.step(state.battery, power_w, dt_s)

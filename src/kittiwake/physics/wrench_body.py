@@ -62,9 +62,10 @@ class WrenchBody(AbstractDynamics):
         return RigidBody(self.mass_kg, self.inertia_kgm2, self.added_mass)
 
     def init(self, start: Kinematics, surroundings: Surroundings) -> WrenchBodyState:
-        """At the start; nothing pushes yet but the air."""
+        """At the start; nothing pushes yet but air and world."""
         pose, twist = begun(start)
         wrench = self._wrench(flow_around(pose, twist, surroundings))
+        wrench = wrench + pushed(pose.q_world_from_body, surroundings)
         footing = None if self.feet is None else self.feet.init()
         flight = FlightState(Phase(pose, twist), wrench.force_body_n / self.mass_kg, footing)
         return WrenchBodyState(flight, 0.0)

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.table import (
+    EMPTY,
     FAULTS,
     LANDINGS,
     LEGS,
@@ -102,19 +103,21 @@ class Watch:
         def told(column: str, event: Callable[[int, int], str]) -> list[Finding]:
             return [
                 Finding(float(times[row]), name, event(row, count), None)
-                for row, count in self._counted(name, column, table)
+                for row, before, now in self._counted(name, column, table)
+                for count in range(before + 1, now + 1)
             ]
 
         found = [
             *told(LEGS, lambda _, count: f"reached waypoint {count}"),
             *told(LANDINGS, lambda row, _: _touchdown(table, row)),
             *told(FAULTS, lambda _, count: self.layout.faults[name][count - 1]),
+            *told(EMPTY, lambda *_: "battery empty"),
         ]
         lost_before = self._last.get((name, STATUS), 0)
         losses = self._counted(name, STATUS, table)
         if lost_before or not losses:
             return found
-        row, place = losses[0]
+        row, _, place = losses[0]
         quantity = self.layout.quantities[name][place - 1]
         if quantity.startswith(NON_FINITE):
             event, ends = f"diverged: {quantity}", "diverged"
@@ -123,15 +126,16 @@ class Watch:
             ends = "failed" if self.fails_when_lost else None
         return [*found, Finding(float(times[row]), name, event, ends)]
 
-    def _counted(self, name: str, column: str, table: Table) -> list[tuple[int, int]]:
-        """The rows in which a count has changed, and what it is there."""
+    def _counted(self, name: str, column: str, table: Table) -> list[tuple[int, int, int]]:
+        """The rows in which a count has changed, what it was before, and what it is there."""
         if column not in table.columns:
             return []
         counts = table.part((column,))[:, 0].astype(int)
-        before = self._last.get((name, column), 0)
+        before = np.concatenate([[self._last.get((name, column), 0)], counts[:-1]])
         self._last[name, column] = int(counts[-1])
         return [
-            (int(row), int(counts[row])) for row in np.flatnonzero(np.diff(counts, prepend=before))
+            (int(row), int(before[row]), int(counts[row]))
+            for row in np.flatnonzero(counts != before)
         ]
 
 

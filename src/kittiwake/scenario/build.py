@@ -314,9 +314,13 @@ class _Builder:
         """Notes faults of what the vehicle does not have."""
         for i, fault in enumerate(faults):
             if fault.signal is not dynamics.native:
+                fitting = [
+                    name for name in FAULTS.names() if FAULTS.find(name).signal is dynamics.native
+                ]
                 message = (
                     f"it breaks what {fault.signal.__name__} command, and this vehicle is "
-                    f"commanded by {dynamics.native.__name__}"
+                    f"commanded by {dynamics.native.__name__}. Faults of such a vehicle: "
+                    f"{', '.join(fitting) or 'none is registered'}."
                 )
                 self.problems.lines.append(self.problems.sentence((*path, "faults", i), message))
 
