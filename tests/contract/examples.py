@@ -16,6 +16,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kittiwake.actuators import BATTERIES, FAULTS
+from kittiwake.actuators.battery import LithiumPolymer
+from kittiwake.actuators.motor_fault import MotorFault
+from kittiwake.actuators.propeller_fault import PropellerFault
+from kittiwake.actuators.rudder_fault import RudderFault
 from kittiwake.control import CONTROLLERS
 from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.attitude import Attitude
@@ -25,16 +30,28 @@ from kittiwake.core.columns import column_names, from_columns, to_columns
 from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInputs
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.parts import Flow
+from kittiwake.core.presence import Presence, Wake
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.core.surroundings import Air, Surroundings
-from kittiwake.environment import ATMOSPHERES, CURRENTS, TURBULENCE, WINDS
+from kittiwake.core.wrench import Wrench
+from kittiwake.environment import (
+    ATMOSPHERES,
+    CURRENTS,
+    INTERACTIONS,
+    PLATFORMS,
+    REGIONS,
+    TURBULENCE,
+    WINDS,
+)
 from kittiwake.environment.current import UniformCurrent
+from kittiwake.environment.platforms import FixedPlatform, MovingPlatform
+from kittiwake.environment.regions import ForceRegion, WindRegion
 from kittiwake.environment.turbulence import Dryden
 from kittiwake.environment.wind import ShearWind
 from kittiwake.estimation import ESTIMATORS
-from kittiwake.forces import FORCES, ROTORS
+from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.forces.blade_element_rotor import BladeElementRotor
 from kittiwake.forces.drag import LinearDrag, QuadraticDrag, RotationDamping
 from kittiwake.forces.lumped_rotor import LumpedRotor
@@ -49,6 +66,7 @@ from kittiwake.guidance.waypoints import Waypoints
 from kittiwake.physics import DYNAMICS
 from kittiwake.scenario.parameters import build_component
 from kittiwake.sensors import SENSORS
+from kittiwake.sim.schedule import strong
 from kittiwake.vehicles import VEHICLES
 
 DT_S = 0.02
@@ -66,6 +84,13 @@ def recording() -> Recording:
 
 
 EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
+    "batteries/lithium-polymer": {
+        "full": lambda: LithiumPolymer(3, 3600.0, 0.06, 0.7, 3.0),
+        "nearly empty": lambda: LithiumPolymer(1, 900.0, 0.1, charge=1e-6),
+    },
+    "faults/motor": {"begun": lambda: MotorFault(0.5 * DT_S, 1, 0.3)},
+    "faults/propeller": {"begun": lambda: PropellerFault(0.5 * DT_S, 0.3)},
+    "faults/rudder": {"begun": lambda: RudderFault(0.5 * DT_S, 0.3)},
     "controllers/acceleration": {
         "of 1.5 kg": lambda: Acceleration(mass_kg=1.5, max_thrust_n=28.8),
     },
@@ -111,6 +136,23 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "frd": lambda: Playback(recording(), body_axes="frd"),
     },
     "winds/shear": {"breeze": lambda: ShearWind(speed_at_6m_mps=3.0, from_rad=0.5)},
+    "platforms/fixed": {"ramp": lambda: FixedPlatform(Vec3(1.0, 2.0, 3.0), 4.0, 2.0, 0.5, 0.2)},
+    "platforms/moving": {
+        "deck": lambda: MovingPlatform(
+            Vec3(1.0, 2.0, 3.0), 4.0, 2.0, 0.5, Vec3(1.0, 0.5, 0.0), 0.1, 0.3, 4.0, 0.1, 5.0, 0.2
+        ),
+    },
+    # their faces cut the vehicle of the circumstances
+    "regions/force": {
+        "at the edge": lambda: ForceRegion(
+            Vec3(1.1, -5.0, -5.0), Vec3(9.0, 5.0, 50.0), Vec3(1.0, 2.0, 3.0)
+        ),
+    },
+    "regions/wind": {
+        "at the edge": lambda: WindRegion(
+            Vec3(1.1, -5.0, -5.0), Vec3(9.0, 5.0, 50.0), Vec3(1.0, 2.0, 3.0)
+        ),
+    },
     "currents/uniform": {"stream": lambda: UniformCurrent(speed_mps=0.4, towards_rad=0.5)},
     "turbulence/dryden": {"breeze": lambda: Dryden(speed_at_6m_mps=3.0)},
 }
@@ -243,7 +285,49 @@ def _dynamics_step(dynamics: Any, state: Any, inputs: Any, key: Any) -> tuple[An
     return later, (dynamics.kinematics(later), dynamics.actuators(later), dynamics.limits(later))
 
 
+def _alone(circumstance: Circumstance) -> Surroundings:
+    """With a finite distance to the next vehicle."""
+    return dataclasses.replace(circumstance.surroundings, nearest_vehicle_m=100.0)
+
+
+def _gathered(circumstance: Circumstance) -> tuple[Presence, Surroundings]:
+    """Two vehicles along a leading axis, the second one in the first one's wake."""
+    below = Vec3(0.1, 0.2, -1.5) * min(1.0, circumstance.signal_size)
+    place = circumstance.start.position_world_m
+    starts = [
+        dataclasses.replace(circumstance.start, position_world_m=p) for p in (place, place + below)
+    ]
+    one, other = (strong(Presence(start.kinematics(), Wake(5.0, 0.1))) for start in starts)
+    air = strong(_alone(circumstance))
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), (one, air), (other, air))
+
+
+def _interact(interaction: Any, state: Any, inputs: Any, key: Any) -> tuple[Any, Any]:
+    """What the second vehicle feels."""
+    del key
+    felt = interaction(*inputs)
+    return state, jax.tree.map(lambda leaf: leaf[1], felt)
+
+
+def _battery_step(battery: Any, state: Any, power_w: Any, key: Any) -> tuple[Any, Any]:
+    del key
+    later = battery.step(state, power_w, DT_S)
+    return later, later
+
+
 CONTRACTS = {
+    "batteries": Contract(
+        BATTERIES,
+        lambda _, at, __: 30.0 * at.signal_size,
+        _battery_step,
+        lambda battery, *_: battery.init(),
+    ),
+    "faults": Contract(
+        FAULTS,
+        lambda fault, at, tick: (signal(fault.signal, at.signal_size), tick * DT_S),
+        lambda fault, state, inputs, _: (state, fault.broken(*inputs)),
+        lambda *_: (),
+    ),
     "controllers": Contract(
         CONTROLLERS, lambda c, at, _: (signal(c.consumes, at.signal_size), at.motion), _step
     ),
@@ -265,6 +349,31 @@ CONTRACTS = {
         WINDS,
         lambda _, at, __: at.height_m,
         lambda wind, state, height, _: (state, wind.velocity_world_mps(height)),
+        lambda *_: (),
+    ),
+    "platforms": Contract(
+        PLATFORMS,
+        lambda _, at, tick: at.signal_size + tick * DT_S,
+        lambda platform, state, time_s, _: (state, platform.support(time_s)),
+        lambda *_: (),
+    ),
+    "regions": Contract(
+        REGIONS,
+        lambda _, at, __: (at.motion, Vec3(0.6, 0.5, 0.2), _alone(at)),
+        lambda region, state, inputs, _: (state, region.felt(*inputs)),
+        lambda *_: (),
+    ),
+    "interactions": Contract(
+        INTERACTIONS, lambda _, at, __: _gathered(at), _interact, lambda *_: ()
+    ),
+    "ground_effects": Contract(
+        GROUND_EFFECTS,
+        lambda _, at, __: (at.height_m, 0.1 + 0.1 * at.signal_size),
+        # what becomes of a thrust of 1 N
+        lambda effect, state, inputs, _: (
+            state,
+            Wrench(Vec3(0.0, 0.0, effect.thrust_ratio(*inputs)), Vec3.zero()),
+        ),
         lambda *_: (),
     ),
     "currents": Contract(

@@ -21,7 +21,9 @@ INPUTS = "time_s,pitch_rad,roll_rad,throttle,yaw_rate_radps,battery_v\n0,0,0,0.5
 
 def blocks(page, language):
     """The code blocks of a page in one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGES[page], re.MULTILINE | re.DOTALL)
+    # all of them, so that the end of one is not taken for the beginning of another
+    found = re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.MULTILINE | re.DOTALL)
+    return [block for name, block in found if name == language]
 
 
 def commands(verb):

@@ -8,7 +8,7 @@ BATTERIES = Registry(
     {
         "lithium-polymer": Entry(
             "kittiwake.actuators.battery:LithiumPolymer",
-            "cells in series with inner resistance: charge, voltage sag, cutoff",
+            "cells in series with inner resistance: charge, voltage sag, empty or not",
         ),
     },
 )
@@ -17,7 +17,10 @@ FAULTS = Registry(
     "faults",
     "fault",
     {
-        "motor": Entry("kittiwake.actuators.motor_fault:MotorFault", "a rotor loses speed"),
+        "motor": Entry(
+            "kittiwake.actuators.motor_fault:MotorFault",
+            "a rotor turns at a share of its speed, or not at all",
+        ),
         "propeller": Entry(
             "kittiwake.actuators.propeller_fault:PropellerFault", "a vessel's thrust is lost"
         ),

@@ -5,6 +5,7 @@ import math
 FOOT_M = 0.3048
 KNOT_MPS = 1852.0 / 3600.0
 HECTOPASCAL_PA = 100.0
+MILLIAMPERE_HOUR_C = 3.6
 DEGREE_RAD = math.pi / 180.0
 RPM_RADPS = 2.0 * math.pi / 60.0
 
@@ -16,6 +17,7 @@ USER_UNITS: dict[str, tuple[str, float]] = {
     "_kn": ("_mps", KNOT_MPS),
     "_hpa": ("_pa", HECTOPASCAL_PA),
     "_ft": ("_m", FOOT_M),
+    "_mah": ("_c", MILLIAMPERE_HOUR_C),
 }
 
 

@@ -36,12 +36,12 @@ class Downwash(AbstractInteraction):
     def __call__(self, vehicles: Presence, surroundings: Surroundings) -> Surroundings:
         """The surroundings with the jets added to the wind."""
 
-        def felt(here_world_m: Vec3, density_kgpm3: Real) -> Vec3:
-            jets = jax.vmap(lambda above: jet_world_mps(above, here_world_m, density_kgpm3))
-            return jax.tree.map(jnp.sum, jets(vehicles))
+        def felt(around: Surroundings, here_world_m: Vec3) -> Surroundings:
+            density = around.air.density_kgpm3
+            jets = jax.vmap(lambda above: jet_world_mps(above, here_world_m, density))
+            return around.blown(jax.tree.map(jnp.sum, jets(vehicles)))
 
-        density = surroundings.air.density_kgpm3
-        return surroundings.blown(jax.vmap(felt)(vehicles.motion.position_world_m, density))
+        return jax.vmap(felt)(surroundings, vehicles.motion.position_world_m)
 
 
 def jet_world_mps(above: Presence, here_world_m: Vec3, density_kgpm3: Real) -> Vec3:

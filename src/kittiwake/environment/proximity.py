@@ -22,7 +22,11 @@ class Proximity(AbstractInteraction):
         position = vehicles.motion.position_world_m
         square = _squares(position.x) + _squares(position.y) + _squares(position.z)
         itself = jnp.eye(square.shape[0], dtype=bool)
-        nearest_m = jnp.sqrt(jnp.where(itself, jnp.inf, square).min(axis=1))
+        # a vehicle that has diverged is nowhere
+        nearest = jnp.where(itself | jnp.isnan(square), jnp.inf, square).min(axis=1)
+        apart = nearest > 0.0
+        # the root has no derivative where two are in one place
+        nearest_m = jnp.where(apart, jnp.sqrt(jnp.where(apart, nearest, 1.0)), 0.0)
         return eqx.tree_at(lambda around: around.nearest_vehicle_m, surroundings, nearest_m)
 
 

@@ -12,14 +12,21 @@ counts. Where friction has reached mu N the foot slides and e stays at what mu N
 and perfectly plastic spring (Cundall and Strack 1979, "A discrete numerical model for granular
 assemblies"); a foot that leaves the surface forgets it.
 
-Each foot stands on the deck that covers it at the step's start, else on the ground; over the step
-the surface moves on with its velocity there. What that misses is not summed up: a foot remembers
+Each foot stands on the deck that it came upon from above, else on the ground; over the step the
+surface moves on with its velocity there. What that misses is not summed up: a foot remembers
 its grip as a place of the surface, so that one at rest does not creep on a deck that tilts and
-turns. omega_0 is at most 1 / dt, which is what a step can resolve. Neglected: the reaction on a
-vessel that carries the deck, rolling, the sides of a deck.
+turns. Neglected: the reaction on a vessel that carries the deck, rolling, the sides of a deck.
+
+A body swings on its feet faster than it bounces: by sqrt(r), with r at most 1 and the largest
+eigenvalue of I^-1 J, I its inertia and J that of its mass spread evenly over the feet. So that a
+step resolves that, omega_0 is at most 1 / (dt sqrt(r)) and zeta omega_0 at most 0.7 / (dt r): the
+worst swing then has dt^2 k / m = 1 and dt c / m = 1.4, with which Heun's method and those of higher
+order are stable. The two Euler methods need finer steps than that.
 """
 
 from collections.abc import Callable
+from functools import partial, reduce
+from operator import add
 from typing import Annotated, Any, TypeVar
 
 import equinox as eqx
@@ -27,20 +34,25 @@ import jax
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.footing import NOWHERE, ON_DECK, ON_GROUND, Footing
+from kittiwake.core.footing import DECK, GROUND, NOTHING, Footing
 from kittiwake.core.support import DEPTH_M, Support
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.rigid_body import Pose, Twist
+from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
 
 Result = TypeVar("Result")
 
 UP = Vec3(0.0, 0.0, 1.0)
+AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), UP)
 # after so long in the air a touch is a new landing, not a bounce
 FLIGHT_S = 0.2
+# zeta omega_0 dt of the fastest swing, at most; inside the stable region of Heun's method
+DAMPING_OF_A_STEP = 0.7
+# so many rest depths below a deck's edge a foot still comes upon it; deeper it would be thrown up
+ENTRY = 2.0
 
 
 class Foothold(eqx.Module):
@@ -92,6 +104,18 @@ class Feet(eqx.Module):
         """How far the feet are from the centre of mass, at most."""
         return jnp.max(jnp.stack([jnp.asarray(point.norm()) for point in self.points_body_m]))
 
+    def liveliness(self, body: RigidBody) -> Real:
+        """The square of how much faster it can swing on its feet than bounce, at most."""
+        columns = [body.inertia_kgm2.solve(self._spread_m2(axis)) for axis in AXES]
+        # no eigenvalue of a matrix is larger than the largest sum along a row
+        share_kg = body.mass_kg / len(self.points_body_m)
+        sums = [sum(abs(getattr(column, row)) for column in columns) for row in "xyz"]
+        return 1.0 + share_kg * jnp.max(jnp.stack([jnp.asarray(total) for total in sums]))
+
+    def _spread_m2(self, axis: Vec3) -> Vec3:
+        """Of a kilogram on each foot, the inertia times a unit vector."""
+        return reduce(add, [point.cross(axis.cross(point)) for point in self.points_body_m])
+
     def init(self) -> Footing:
         """Before the first step, as if it stood already."""
         none, zero = jnp.zeros(len(self.points_body_m)), jnp.asarray(0, jnp.int32)
@@ -122,23 +146,31 @@ class Stance(eqx.Module):
         footing: Footing,
         pose: Pose,
         twist: Twist,
-        mass_kg: Real,
+        body: RigidBody,
         surroundings: Surroundings,
         dt_s: Real,
     ) -> "Stance":
         """At the beginning of a step."""
-        frequency_radps = jnp.minimum(feet.frequency_radps, 1.0 / dt_s)
-        share_kg = mass_kg / len(feet.points_body_m)
+        liveliness = feet.liveliness(body)
+        frequency_radps = jnp.minimum(feet.frequency_radps, 1.0 / (dt_s * jnp.sqrt(liveliness)))
+        decay_per_s = jnp.minimum(
+            feet.damping * frequency_radps, DAMPING_OF_A_STEP / (dt_s * liveliness)
+        )
+        share_kg = body.mass_kg / len(feet.points_body_m)
+        rest_depth_m = surroundings.gravity_mps2 / frequency_radps**2
         return cls(
             feet=feet,
             footing=footing,
-            footholds=_if_near(surroundings, lambda: _footholds(feet, footing, pose, surroundings)),
+            footholds=_if_near(
+                surroundings,
+                lambda: _footholds(feet, footing, pose, surroundings, ENTRY * rest_depth_m),
+            ),
             pose=pose,
             twist=twist,
             surroundings=surroundings,
             stiffness_npm=share_kg * frequency_radps**2,
-            damping_nspm=2.0 * feet.damping * share_kg * frequency_radps,
-            rest_depth_m=surroundings.gravity_mps2 / frequency_radps**2,
+            damping_nspm=2.0 * share_kg * decay_per_s,
+            rest_depth_m=rest_depth_m,
             dt_s=dt_s,
         )
 
@@ -182,7 +214,7 @@ class Stance(eqx.Module):
         return Footing(
             grip_x_m=jnp.zeros_like(before.grip_x_m),
             grip_y_m=jnp.zeros_like(before.grip_y_m),
-            grips=jnp.full_like(before.grips, NOWHERE),
+            over=jnp.full_like(before.over, NOTHING),
             touching=jnp.zeros((), jnp.int32),
             airborne_s=before.airborne_s + self.dt_s,
             landings=before.landings,
@@ -222,14 +254,13 @@ class Stance(eqx.Module):
         return Press(force, lever_m.cross(force), push, dragged)
 
     def _kept(self, press: Press, foothold: Foothold) -> tuple[Real, Real, Count]:
-        """Where a foot holds on after the step; one that slid pulls its grip along."""
+        """Where a foot holds on after the step; one that slid or is in the air takes it along."""
         held = press.dragged_m.shortened(self.feet.friction * press.normal_n / self.stiffness_npm)
         slid = foothold.q_world_from_surface.inverse().rotate(press.dragged_m - held)
-        surface = jnp.where(foothold.on_deck, ON_DECK, ON_GROUND)
         return (
             foothold.grip_x_m + slid.x,
             foothold.grip_y_m + slid.y,
-            jnp.where(press.normal_n > 0.0, surface, NOWHERE).astype(jnp.int32),
+            jnp.where(foothold.on_deck, DECK, GROUND).astype(jnp.int32),
         )
 
     def _encounter(self) -> tuple[Real, Count, Real]:
@@ -265,17 +296,22 @@ def _side_by_side(points: tuple[Vec3, ...]) -> Vec3:
     return jax.tree.map(lambda *numbers: jnp.stack([jnp.asarray(n) for n in numbers]), *points)
 
 
-def _footholds(feet: Feet, footing: Footing, pose: Pose, surroundings: Surroundings) -> Foothold:
+def _footholds(
+    feet: Feet, footing: Footing, pose: Pose, surroundings: Surroundings, entry_m: Real
+) -> Foothold:
     """Of all feet, along a leading axis."""
     ground = _ground(pose.position_world_m, surroundings)
 
-    def foothold(point_body_m: Vec3, grip_x_m: Real, grip_y_m: Real, grips: Count) -> Foothold:
+    def foothold(point_body_m: Vec3, grip_x_m: Real, grip_y_m: Real, over: Count) -> Foothold:
         foot_m = pose.position_world_m + pose.q_world_from_body.rotate(point_body_m)
-        surface, on_deck = _surface_below(foot_m, ground, surroundings.deck)
+        on_deck = _is_on(surroundings.deck, foot_m, over, entry_m)
+        surface = ground
+        if surroundings.deck is not None:
+            surface = jax.tree.map(partial(jnp.where, on_deck), surroundings.deck, ground)
         q, there = surface.q_world_from_support, surface.across(foot_m)
-        gripped = grips == jnp.where(on_deck, ON_DECK, ON_GROUND)
-        grip_x_m = jnp.where(gripped, grip_x_m, there.x)
-        grip_y_m = jnp.where(gripped, grip_y_m, there.y)
+        remembered = over == jnp.where(on_deck, DECK, GROUND)
+        grip_x_m = jnp.where(remembered, grip_x_m, there.x)
+        grip_y_m = jnp.where(remembered, grip_y_m, there.y)
         found = Foothold(
             foot_m=foot_m,
             height_m=there.z,
@@ -290,7 +326,15 @@ def _footholds(feet: Feet, footing: Footing, pose: Pose, surroundings: Surroundi
         return jax.tree.map(jnp.asarray, found)
 
     points = _side_by_side(feet.points_body_m)
-    return jax.vmap(foothold)(points, footing.grip_x_m, footing.grip_y_m, footing.grips)
+    return jax.vmap(foothold)(points, footing.grip_x_m, footing.grip_y_m, footing.over)
+
+
+def _is_on(deck: Support | None, foot_m: Vec3, over: Count, entry_m: Real) -> Flag:
+    """Whether a deck carries a foot, or would: one that comes from the side passes through."""
+    if deck is None:
+        return False
+    from_above = deck.across(foot_m).z >= -entry_m
+    return deck.covers(foot_m) & (from_above | (over == DECK))
 
 
 def _ground(position_world_m: Vec3, surroundings: Surroundings) -> Support:
@@ -304,11 +348,3 @@ def _ground(position_world_m: Vec3, surroundings: Surroundings) -> Support:
         length_m=jnp.inf,
         width_m=jnp.inf,
     )
-
-
-def _surface_below(foot_m: Vec3, ground: Support, deck: Support | None) -> tuple[Support, Flag]:
-    """The deck where it covers the foot, else the ground; and whether it is the deck."""
-    if deck is None:
-        return ground, False
-    covers = deck.covers(foot_m)
-    return jax.tree.map(lambda d, g: jnp.where(covers, d, g), deck, ground), covers

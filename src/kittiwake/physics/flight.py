@@ -14,7 +14,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.feet import Feet, Stance
 from kittiwake.physics.integrators import Phase
-from kittiwake.physics.rigid_body import Pose, Twist
+from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
 
 
 class FlightState(eqx.Module):
@@ -79,7 +79,7 @@ def standing(
     feet: Feet | None,
     state: FlightState,
     twist: Twist,
-    mass_kg: Real,
+    body: RigidBody,
     surroundings: Surroundings,
     dt_s: Real,
 ) -> Stance | None:
@@ -87,7 +87,7 @@ def standing(
     if feet is None or state.footing is None:
         return None
     pose = state.phase.configuration
-    return Stance.begun(feet, state.footing, pose, twist, mass_kg, surroundings, dt_s)
+    return Stance.begun(feet, state.footing, pose, twist, body, surroundings, dt_s)
 
 
 def advanced(

@@ -127,7 +127,7 @@ class Multirotor(AbstractDynamics):
         del key
         began = state.flight
         before = began.phase.motion.twist
-        stance = standing(self.feet, began, before, self.mass_kg, surroundings, dt_s)
+        stance = standing(self.feet, began, before, self.body, surroundings, dt_s)
         wanted = self._fed(state.battery, command.speeds_radps)
 
         def derivative(
@@ -244,7 +244,7 @@ class Multirotor(AbstractDynamics):
         return one, two, three, four
 
     def _drained(self, state: MultirotorState, surroundings: Surroundings, dt_s: Real) -> Any:
-        """The battery after a step of giving the rotors' power; one that the air drives has none."""
+        """The battery after a step of giving the rotors' power; none to one that the air drives."""
         if self.battery is None:
             return None
         # without the power that speeds them up: it hangs on the voltage at once, and with that of

@@ -83,7 +83,7 @@ class WrenchBody(AbstractDynamics):
         thrust_n = jnp.maximum(command.thrust_n, 0.0)
         commanded = Wrench(Vec3(0.0, 0.0, thrust_n), command.torque_body_nm)
         began = state.flight
-        stance = standing(self.feet, began, began.phase.motion, self.mass_kg, surroundings, dt_s)
+        stance = standing(self.feet, began, began.phase.motion, self.body, surroundings, dt_s)
 
         def derivative(phase: Phase[Pose, Twist], elapsed_s: Real) -> Phase[Pose, Twist]:
             pose, twist = phase.configuration, phase.motion

@@ -226,8 +226,8 @@ class Fleet(eqx.Module):
         decks = self._decks(present, time_s)
         if decks is not None:
             around = [
-                jax.vmap(partial(_beside, decks))(presence.motion, here)
-                for presence, here in zip(present, around, strict=True)
+                jax.vmap(partial(_beside, decks))(own, presence.motion, here)
+                for own, presence, here in zip(self._own_decks(), present, around, strict=True)
             ]
         if not self.world.interactions:
             return around
@@ -239,7 +239,7 @@ class Fleet(eqx.Module):
 
     def _surface_near(self, group: Group, truth: Kinematics, around: Surroundings) -> Flag:
         """Whether any vehicle of a group may touch a surface in the step that begins."""
-        if group.vehicle.dynamics.reach_m is None:
+        if group.member(0).dynamics.reach_m is None:
             return False
         return jnp.any(group.map(partial(_near, self.dt_s), truth, around))
 
@@ -253,6 +253,16 @@ class Fleet(eqx.Module):
             if group.vehicle.dynamics.deck is not None
         ]
         return _joined(found) if found else None
+
+    def _own_decks(self) -> list[jax.Array]:
+        """Of each group's vehicles, which of the decks each carries itself; -1 for none."""
+        count = len(self.world.platforms)
+        own: list[jax.Array] = []
+        for group in self.groups:
+            carries, size = group.vehicle.dynamics.deck is not None, len(group.names)
+            own.append(count + jnp.arange(size) if carries else jnp.full(size, -1))
+            count += size if carries else 0
+        return own
 
     def _orders(self, commands: Mapping[str, Any]) -> list[tuple[lane.Order, ...]]:
         for name in commands:
@@ -307,9 +317,14 @@ def _deck(vehicle: Vehicle, truth: Kinematics) -> Support:
     return strong(deck.carried_by(truth))
 
 
-def _beside(decks: Support, truth: Kinematics, around: Surroundings) -> Surroundings:
-    """The surroundings of a vehicle with that one of the decks that is nearest to it."""
+def _beside(
+    decks: Support, own: jax.Array, truth: Kinematics, around: Surroundings
+) -> Surroundings:
+    """The surroundings of a vehicle with the nearest deck that it does not carry itself."""
     position = truth.position_world_m
+    # a rectangle of negative length is infinitely far away and covers nothing
+    length_m = jnp.where(jnp.arange(jnp.size(decks.length_m)) == own, -jnp.inf, decks.length_m)
+    decks = eqx.tree_at(lambda all_decks: all_decks.length_m, decks, length_m)
     nearest = jnp.argmin(jax.vmap(lambda deck: deck.distance2_m2(position))(decks))
     return around.beside(jax.tree.map(lambda leaf: leaf[nearest], decks), position)
 

@@ -168,6 +168,33 @@ def test_contacts_are_counted_when_they_begin():
     assert summary({"a": table})["vehicles"]["a"]["contacts"] == 2
 
 
+TOUCHES = ("contact", "landings", "touch_speed_mps", "touched_deck", "touch_offset_m")
+
+
+def landed(*landings):
+    """A circle with these landings, from row on: speed, whether on a deck, and where on it."""
+    table = circle(columns=(*STATE_COLUMNS, *TOUCHES, "status"))
+    for count, (row, speed_mps, on_deck, offset_m) in enumerate(landings, start=1):
+        values = dict(zip(TOUCHES, (4.0, count, speed_mps, on_deck, offset_m), strict=True))
+        for column, value in values.items():
+            table = changed(table, column, slice(row, None), value)
+    return table
+
+
+def test_the_touchdown_is_that_of_the_last_landing():
+    on_ground, on_deck = (500, 0.7, 0.0, 0.0), (1200, 0.3, 1.0, 0.05)
+    found = summary({"a": landed(on_ground, on_deck)})["vehicles"]["a"]["touchdown"]
+    assert found == {"time_s": pytest.approx(12.0), "speed_mps": 0.3, "offset_m": 0.05}
+    found = summary({"a": landed(on_deck, (1300, 0.7, 0.0, 0.0))})["vehicles"]["a"]["touchdown"]
+    assert found == {"time_s": pytest.approx(13.0), "speed_mps": 0.7, "offset_m": None}
+
+
+def test_a_vehicle_that_never_landed_has_no_touchdown():
+    vehicle = summary({"a": landed()})["vehicles"]["a"]
+    assert vehicle["touchdown"] is None
+    assert vehicle["contacts"] == 0
+
+
 @pytest.mark.parametrize("vehicles", [2, 7, TREE_FROM_VEHICLES + 10])
 def test_separation_is_that_of_every_pair_and_instant(vehicles):
     positions = np.sin(1e3 * np.arange(20.0 * vehicles * 3)).reshape(20, vehicles, 3)

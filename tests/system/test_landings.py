@@ -1,0 +1,83 @@
+"""Scenarios with contact from end to end: landing, riding a vessel, and lanes that do not mix."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kittiwake as kw
+from kittiwake.runtime.simulation import Simulation
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import parse_document
+
+STOPPED = "time_s,speeds_0_radps,speeds_1_radps,speeds_2_radps,speeds_3_radps\n0,0,0,0,0\n"
+# the rest depth below the height of its feet over the deck
+RIDE = """
+name: ride
+time: {rate_hz: 500, duration_s: 12, log_rate_hz: 50}
+vehicles:
+  strider:
+    model: strider
+    controller: {type: vessel-position, cruise_speed_mps: 1, hold_radius_m: 0}
+    guidance: {type: waypoints, positions_world_m: [[5, 0, 0], [5, 5, 0]]}
+  crazyflie:
+    model: crazyflie
+    start: {position_world_m: [0.1, 0.05, 0.3638]}
+    guidance: {type: playback, file: stopped.csv}
+"""
+LANES = """
+name: lanes
+time: {rate_hz: 500, duration_s: 1}
+vehicles:
+  high:
+    model: crazyflie
+    start: {position_world_m: [0, 0, 10]}
+    guidance: {type: hold, position_world_m: [1, 0, 11]}
+  other:
+    model: crazyflie
+    start: {position_world_m: [5, 0, %s]}
+    guidance: {type: hold, position_world_m: [5, 1, 0]}
+"""
+
+
+def flown(text, folder=Path()):
+    return Simulation(build(parse_document(text, "test.yaml"), folder)).run()
+
+
+def test_the_library_lands_on_its_moving_deck_and_stays_on_it():
+    log = kw.load("moving-deck").run()
+    frame = log.frame("crazyflie")
+    (landing,) = [event for event in log.events if event.event.startswith("touched down")]
+    assert frame["contact"].iloc[0] == 0
+    after = frame[frame["time_s"] > landing.time_s + 1.0]
+    assert len(after) > 400
+    assert (after["contact"] == 4).all()
+    assert frame["touched_deck"].iloc[-1] == 1
+    assert frame["touch_speed_mps"].iloc[-1] < 0.6
+    assert frame["touch_offset_m"].iloc[-1] < 0.1
+
+
+def test_a_vehicle_without_thrust_rides_a_vessel_that_sails_and_turns(tmp_path):
+    (tmp_path / "stopped.csv").write_text(STOPPED)
+    log = flown(RIDE, tmp_path)
+    vessel, rider = log.frame("strider"), log.frame("crazyflie")
+    assert np.hypot(vessel["x_m"], vessel["y_m"]).max() > 5.0
+    # a vessel stays level
+    yaw = 2.0 * np.arctan2(vessel["qz"], vessel["qw"]).to_numpy()
+    assert np.ptp(yaw) > 1.0
+    dx = (rider["x_m"] - vessel["x_m"]).to_numpy()
+    dy = (rider["y_m"] - vessel["y_m"]).to_numpy()
+    forward = np.cos(yaw) * dx + np.sin(yaw) * dy
+    left = np.cos(yaw) * dy - np.sin(yaw) * dx
+    # put on deck and vessel at rest, it gives by the acceleration over omega^2, no more
+    settled = rider["time_s"] > 1.0
+    assert np.abs(forward - 0.1).max() < 1e-3
+    assert np.abs(left - 0.05).max() < 1e-3
+    assert (rider["contact"][settled] == 4).all()
+    assert rider["landings"].iloc[-1] == 0
+
+
+@pytest.mark.parametrize("height_m", [0.02, -0.1])
+def test_a_flight_has_the_same_bits_beside_a_vehicle_in_contact(height_m):
+    alone, beside = (flown(LANES % height).frame("high") for height in (20, height_m))
+    np.testing.assert_array_equal(alone.to_numpy(), beside.to_numpy())

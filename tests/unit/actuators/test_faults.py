@@ -1,0 +1,64 @@
+"""Faults alone: what they make of a command, and from when on."""
+
+import math
+
+import pytest
+
+from kittiwake.actuators.motor_fault import MotorFault
+from kittiwake.actuators.propeller_fault import PropellerFault
+from kittiwake.actuators.rudder_fault import RudderFault
+from kittiwake.core.columns import to_columns
+from kittiwake.core.signals import RotorSpeeds, RudderThrust
+
+SPEEDS = RotorSpeeds((100.0, 200.0, 300.0, 400.0))
+STEERED = RudderThrust(0.2, 5.0)
+
+
+@pytest.mark.parametrize("rotor", range(4))
+def test_a_motor_fault_slows_its_own_rotor_alone(rotor):
+    broken = MotorFault(2.0, rotor, 0.25).broken(SPEEDS, 2.0)
+    expected = [
+        speed * (0.25 if i == rotor else 1.0) for i, speed in enumerate(SPEEDS.speeds_radps)
+    ]
+    assert [float(speed) for speed in broken.speeds_radps] == expected
+
+
+def test_a_motor_fault_takes_the_whole_speed_unless_told_otherwise():
+    assert float(MotorFault(2.0, 1).broken(SPEEDS, 9.0).speeds_radps[1]) == 0.0
+
+
+def test_a_propeller_keeps_its_share_of_the_thrust_and_the_rudder_its_angle():
+    broken = PropellerFault(2.0, 0.4).broken(STEERED, 2.0)
+    assert (float(broken.rudder_rad), float(broken.thrust_n)) == (0.2, 2.0)
+
+
+def test_a_rudder_jams_at_its_angle_and_the_thrust_stays():
+    broken = RudderFault(2.0, -0.3).broken(STEERED, 2.0)
+    assert (float(broken.rudder_rad), float(broken.thrust_n)) == (-0.3, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "command"),
+    [
+        (MotorFault(2.0, 0, 0.5), SPEEDS),
+        (PropellerFault(2.0, 0.5), STEERED),
+        (RudderFault(2.0, 0.5), STEERED),
+    ],
+)
+def test_before_its_time_a_fault_changes_nothing(fault, command):
+    given, before, after = (
+        [float(number) for number in to_columns(signal).values()]
+        for signal in (
+            command,
+            fault.broken(command, math.nextafter(2.0, 0.0)),
+            fault.broken(command, 2.0),
+        )
+    )
+    assert before == given
+    assert after != given
+
+
+def test_events_say_what_breaks_and_what_is_left():
+    assert MotorFault(5.0, 2, 0.75).event() == "motor 2 fails: it keeps 75% of its speed"
+    assert PropellerFault(5.0).event() == "propeller fails: it keeps 0% of its thrust"
+    assert RudderFault(5.0, 0.1).event() == "rudder jams at 0.1 rad"

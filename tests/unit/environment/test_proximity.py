@@ -1,0 +1,47 @@
+"""The distance of the nearest vehicle, with vehicles that meet and vehicles that are nowhere."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kittiwake.core.kinematics import Start
+from kittiwake.core.presence import NO_WAKE, Presence
+from kittiwake.core.surroundings import Air, Surroundings
+from kittiwake.environment.proximity import Proximity
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sim.schedule import strong
+
+ALONE = Surroundings(9.81, Air(288.15, 101325.0, 1.225), Vec3.zero(), 5.0, math.inf)
+
+
+def nearest_m(*places):
+    vehicles = [strong(Presence(Start(place).kinematics(), NO_WAKE)) for place in places]
+    together = jax.tree.map(lambda *leaves: jnp.stack(leaves), *vehicles)
+    air = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(places)), strong(ALONE))
+    return Proximity()(together, air).nearest_vehicle_m
+
+
+def test_each_vehicle_is_told_the_distance_of_its_nearest():
+    found = nearest_m(Vec3(0.0, 0.0, 0.0), Vec3(3.0, 4.0, 0.0), Vec3(3.0, 4.0, 2.0))
+    np.testing.assert_allclose(found, [5.0, 2.0, 2.0], rtol=1e-15)
+
+
+def test_a_vehicle_alone_is_infinitely_far_from_others():
+    assert float(nearest_m(Vec3.zero())[0]) == math.inf
+
+
+def test_a_vehicle_that_has_diverged_is_near_to_nobody():
+    found = nearest_m(Vec3.zero(), Vec3(0.0, 0.0, 7.0), Vec3(0.0, math.nan, 1.0))
+    np.testing.assert_array_equal(found, [7.0, 7.0, math.inf])
+
+
+def test_the_distance_has_finite_gradients_where_vehicles_meet():
+    def total(x):
+        return nearest_m(Vec3.zero(), Vec3(x, 0.0, 0.0), Vec3(0.0, 4.0, 0.0)).sum()
+
+    assert float(total(0.0)) == 4.0
+    # the third's nearest is one of the other two, at a right angle
+    assert float(jax.grad(total)(0.0)) == 0.0
+    assert float(jax.grad(total)(3.0)) == 2.0

@@ -1,0 +1,59 @@
+"""Events in the rows of a flight: what is told of landings, once each, over blocks of rows."""
+
+import numpy as np
+
+from kittiwake.analysis.table import Event
+from kittiwake.runtime.watch import RowLayout, Watch
+
+COLUMNS = ("time_s", "landings", "touch_speed_mps", "touched_deck", "touch_offset_m", "status")
+AIRBORNE = (0.0, 0.0, 0.0, 0.0)
+ON_GROUND = (1.0, 0.71234, 0.0, 0.0)
+ON_DECK = (2.0, 0.25, 1.0, 0.0512)
+
+
+def watch(**others):
+    columns = {"tern": COLUMNS, **others}
+    empty = dict.fromkeys(columns, ())
+    return Watch(RowLayout(columns, empty, empty), fails_when_lost=True)
+
+
+def block(begins_s, *rows):
+    times = begins_s + 0.5 * np.arange(len(rows))
+    return np.array([(time_s, *row, 0.0) for time_s, row in zip(times, rows, strict=True)])
+
+
+def no_violations():
+    raise AssertionError
+
+
+def test_each_landing_is_an_event_with_its_speed_and_its_place_on_a_deck():
+    watched = watch()
+    rows = block(0.0, AIRBORNE, ON_GROUND, ON_GROUND, ON_DECK)
+    kept, verdict = watched.look({"tern": rows}, no_violations)
+    assert verdict is None
+    assert kept["tern"] is rows
+    assert watched.events == [
+        Event(0.5, "tern", "touched down at 0.712 m/s"),
+        Event(1.5, "tern", "touched down at 0.25 m/s, 0.0512 m from the deck's centre"),
+    ]
+
+
+def test_a_landing_is_told_once_though_blocks_end_after_it():
+    watched = watch()
+    for begins_s in (0.0, 1.0, 2.0):
+        watched.look({"tern": block(begins_s, ON_GROUND, ON_GROUND)}, no_violations)
+    assert [event.time_s for event in watched.events] == [0.0]
+
+
+def test_landings_of_several_vehicles_are_told_in_order_of_time():
+    watched = watch(gull=COLUMNS, vessel=("time_s", "status"))
+    blocks = {
+        "tern": block(0.0, AIRBORNE, AIRBORNE, ON_GROUND),
+        "gull": block(0.0, AIRBORNE, ON_GROUND, ON_GROUND),
+        "vessel": np.array([(0.0, 0.0), (0.5, 0.0), (1.0, 0.0)]),
+    }
+    watched.look(blocks, no_violations)
+    assert [(event.time_s, event.vehicle) for event in watched.events] == [
+        (0.5, "gull"),
+        (1.0, "tern"),
+    ]
