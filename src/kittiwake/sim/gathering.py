@@ -1,0 +1,119 @@
+"""What the vehicles of a fleet feel: of the world, of what they stand on, and of each other."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.presence import Presence
+from kittiwake.core.support import Support
+from kittiwake.core.surroundings import Surroundings
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.sim.group import Group
+from kittiwake.sim.schedule import strong
+
+
+def alone(world: World, group: Group, truth: Kinematics) -> Surroundings:
+    """What each vehicle of a group feels of the world alone."""
+    return group.map(partial(_around, world), truth)
+
+
+def together(
+    world: World, groups: Sequence[Group], present: Sequence[Presence], time_s: Real
+) -> list[Surroundings]:
+    """What each group's vehicles feel of the world, of decks, and of each other."""
+    around = [
+        alone(world, group, presence.motion)
+        for group, presence in zip(groups, present, strict=True)
+    ]
+    decks = _decks(world, groups, present, time_s)
+    if decks is not None:
+        around = [
+            jax.vmap(partial(_beside, decks))(own, presence.motion, here)
+            for own, presence, here in zip(_own_decks(world, groups), present, around, strict=True)
+        ]
+    if not world.interactions:
+        return around
+    everyone, shared = _joined(present), _joined(around)
+    for interaction in world.interactions:
+        shared = interaction(everyone, shared)
+    return _split(shared, [len(group.names) for group in groups])
+
+
+def surface_near(group: Group, truth: Kinematics, around: Surroundings, dt_s: Real) -> Flag:
+    """Whether any vehicle of a group may touch a surface in the step that begins."""
+    if group.member(0).dynamics.reach_m is None:
+        return False
+    return jnp.any(group.map(partial(_near, dt_s), truth, around))
+
+
+def _decks(
+    world: World, groups: Sequence[Group], present: Sequence[Presence], time_s: Real
+) -> Support | None:
+    """All that can be stood on beside the ground, along a leading axis; None if nothing can."""
+    platforms = [strong(platform.support(time_s)) for platform in world.platforms]
+    found = [jax.tree.map(lambda leaf: leaf[None], support) for support in platforms]
+    found += [
+        group.map(_deck, presence.motion)
+        for group, presence in zip(groups, present, strict=True)
+        if group.vehicle.dynamics.deck is not None
+    ]
+    return _joined(found) if found else None
+
+
+def _own_decks(world: World, groups: Sequence[Group]) -> list[jax.Array]:
+    """Of each group's vehicles, which of the decks each carries itself; -1 for none."""
+    count = len(world.platforms)
+    own: list[jax.Array] = []
+    for group in groups:
+        carries, size = group.vehicle.dynamics.deck is not None, len(group.names)
+        own.append(count + jnp.arange(size) if carries else jnp.full(size, -1))
+        count += size if carries else 0
+    return own
+
+
+def _around(world: World, vehicle: Vehicle, truth: Kinematics) -> Surroundings:
+    return strong(world.surroundings(truth, vehicle.dynamics.size_body_m))
+
+
+def _deck(vehicle: Vehicle, truth: Kinematics) -> Support:
+    deck = vehicle.dynamics.deck
+    assert deck is not None
+    return strong(deck.carried_by(truth))
+
+
+def _beside(
+    decks: Support, own: jax.Array, truth: Kinematics, around: Surroundings
+) -> Surroundings:
+    """The surroundings of a vehicle with the nearest deck that it does not carry itself."""
+    position = truth.position_world_m
+    # a rectangle of negative length is infinitely far away and covers nothing
+    length_m = jnp.where(jnp.arange(jnp.size(decks.length_m)) == own, -jnp.inf, decks.length_m)
+    decks = eqx.tree_at(lambda all_decks: all_decks.length_m, decks, length_m)
+    nearest = jnp.argmin(jax.vmap(lambda deck: deck.distance2_m2(position))(decks))
+    return around.beside(jax.tree.map(lambda leaf: leaf[nearest], decks), position)
+
+
+def _near(dt_s: Real, vehicle: Vehicle, truth: Kinematics, around: Surroundings) -> Flag:
+    reach_m = vehicle.dynamics.reach_m
+    assert reach_m is not None
+    return around.surface_within(reach_m, truth.position_world_m, truth.velocity_world_mps, dt_s)
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+
+
+def _split(whole: Any, sizes: list[int]) -> list[Any]:
+    ends = np.cumsum(sizes)
+    return [
+        jax.tree.map(lambda leaf, a=end - size, b=end: leaf[a:b], whole)
+        for size, end in zip(sizes, ends, strict=True)
+    ]
