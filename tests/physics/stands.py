@@ -57,7 +57,7 @@ def around(motion: Kinematics, platform: Any, time_s: Any) -> tuple[Surroundings
     if platform is None:
         return here, None
     support = strong(platform.support(time_s))
-    return here.beside(support, position), support
+    return here.beside((support,), position), support
 
 
 def stood(

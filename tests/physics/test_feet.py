@@ -23,8 +23,8 @@ from tests.physics.stands import (
 )
 
 import kittiwake as kw
-from kittiwake.core.footing import DECK, GROUND
 from kittiwake.core.kinematics import Start
+from kittiwake.core.support import FIRST_DECK, GROUND
 from kittiwake.environment.platforms import FixedPlatform, MovingPlatform
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.feet import Feet
@@ -217,7 +217,7 @@ def test_a_body_tips_over_the_edge_of_a_deck_and_falls_to_the_ground():
         assert np.abs(array(result.motion.velocity_world_mps)[-1]).max() < 1e-3
         # no foot that came in below the surface was thrown up
         assert float(result.motion.position_world_m.z.max()) < 1.2
-        assert (np.asarray(result.footing.over)[-1] == (DECK if ends else GROUND)).all()
+        assert (np.asarray(result.footing.over)[-1] == (FIRST_DECK if ends else GROUND)).all()
 
 
 def test_contact_turns_with_the_world():

@@ -11,6 +11,7 @@ from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 
 STOPPED = "time_s,speeds_0_radps,speeds_1_radps,speeds_2_radps,speeds_3_radps\n0,0,0,0,0\n"
+IDLE = "time_s,thrust_n,torque_x_body_nm,torque_y_body_nm,torque_z_body_nm\n0,0,0,0,0\n"
 # the rest depth below the height of its feet over the deck
 RIDE = """
 name: ride
@@ -27,6 +28,7 @@ vehicles:
 """
 LANES = """
 name: lanes
+lost_vehicle: continue
 time: {rate_hz: 500, duration_s: 1}
 vehicles:
   high:
@@ -82,3 +84,56 @@ def test_a_vehicle_without_thrust_rides_a_vessel_that_sails_and_turns(tmp_path):
 def test_a_flight_has_the_same_bits_beside_a_vehicle_in_contact(height_m):
     alone, beside = (flown(LANES % height).frame("high") for height in (20, height_m))
     np.testing.assert_array_equal(alone.to_numpy(), beside.to_numpy())
+
+
+FLOORS = """
+name: floors
+time: {rate_hz: 500, duration_s: 3, log_rate_hz: 50}
+world:
+  platforms:
+    west: {type: fixed, position_world_m: [-1, 0, 1], length_m: 2, width_m: 2}
+    east: {type: fixed, position_world_m: [1, 0, 1], length_m: 2, width_m: 2}
+    cellar: {type: fixed, position_world_m: [5, 0, -0.5], length_m: 2, width_m: 2}
+    barge:
+      type: moving
+      position_world_m: [-4, 5, 1.1]
+      length_m: 2
+      width_m: 2
+      velocity_world_mps: [3, 0, 0]
+    quay: {type: fixed, position_world_m: [0, 5, 1], length_m: 2, width_m: 2}
+vehicles:
+  block:
+    model: rigid-body
+    start: {position_world_m: %s, velocity_world_mps: %s}
+    parameters:
+      feet:
+        points_body_m:
+          [[0.1, 0.1, -0.1], [-0.1, 0.1, -0.1], [-0.1, -0.1, -0.1], [0.1, -0.1, -0.1]]
+    guidance: {type: playback, file: idle.csv}
+"""
+REST_Z_M = 0.1 - 9.81 / 120.0**2
+
+
+@pytest.mark.parametrize(
+    ("start_m", "velocity_mps", "end_m"),
+    [
+        # on two floors at once
+        ([0.01, 0, 1.1], [0, 0, 0], (0.01, 1.0 + REST_Z_M)),
+        # over the seam, to where friction stops it: v^2 / (2 mu g)
+        ([-0.5, 0, 1.1], [4, 0, 0], (-0.5 + 16.0 / (2.0 * 0.7 * 9.81), 1.0 + REST_Z_M)),
+        # on the ground, with a floor below it
+        ([5, 0, 0.1], [0, 0, 0], (5.0, REST_Z_M)),
+        # on a floor that another one passes over, lower than the block
+        ([0, 5, 1.1], [0, 0, 0], (0.0, 1.0 + REST_Z_M)),
+    ],
+)
+def test_a_foot_stands_on_the_highest_floor_that_it_came_upon_from_above(
+    start_m, velocity_mps, end_m, tmp_path
+):
+    (tmp_path / "idle.csv").write_text(IDLE)
+    frame = flown(FLOORS % (start_m, velocity_mps), tmp_path).frame("block")
+    last = frame.iloc[-1]
+    assert last["contact"] == 4
+    assert last["qw"] == pytest.approx(1.0, abs=1e-9)
+    assert last["x_m"] == pytest.approx(end_m[0], abs=0.01)
+    assert last["z_m"] == pytest.approx(end_m[1], abs=1e-6)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
 from kittiwake.core.component import AbstractFault
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.signals import RudderThrust
 from kittiwake.geometry.scalar import Real
 
@@ -20,6 +21,20 @@ class RudderFault(AbstractFault):
 
     at_s: Annotated[Real, NOT_NEGATIVE]
     stuck_rad: Annotated[Real, ANGLES] = 0.0
+
+    def check(self, bounds: dict[str, tuple[Real, Real]]) -> None:
+        """Refuses an angle beyond the rudder's stops.
+
+        Raises:
+            ScenarioError: with the stops.
+        """
+        low, high = bounds["rudder_rad"]
+        if not low <= self.stuck_rad <= high:
+            message = (
+                f"stuck_rad: {self.stuck_rad:.3g} is beyond the rudder's stops; must be from "
+                f"{low:.3g} to {high:.3g}"
+            )
+            raise ScenarioError(message)
 
     def broken(self, command: RudderThrust, time_s: Real) -> RudderThrust:
         """The command with the rudder's angle."""

@@ -201,6 +201,10 @@ class AbstractFault(eqx.Module):
         """Whether it has happened."""
         return time_s >= self.at_s
 
+    def check(self, bounds: dict[str, tuple[Real, Real]]) -> None:
+        """Refuses what a vehicle with these bounds of its command could not do."""
+        del bounds
+
     @abstractmethod
     def broken(self, command: Any, time_s: Real) -> Any:
         """The command as it is carried out."""
@@ -229,6 +233,15 @@ class AbstractDynamics(eqx.Module):
     def check_start(self, start: Start) -> None:
         """Refuses a start from which this model could not begin, before anything is compiled."""
         del start
+
+    def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
+        """Refuses steps that are too coarse for this vehicle, before anything is compiled."""
+        del rate_hz, gravity_mps2
+
+    @property
+    def standing_height_m(self) -> Real | None:
+        """Of its centre of mass over level ground; None if it has no feet."""
+        return None
 
     @abstractmethod
     def init(self, start: Kinematics, surroundings: Surroundings) -> Any:

@@ -5,8 +5,8 @@ from jaxtyping import Array, Float, Int
 
 from kittiwake.geometry.scalar import Count, Real
 
-# what a foot can be over
-NOTHING, GROUND, DECK = 0, 1, 2
+# what a foot is over, beside the numbers of surfaces: none nearby; not known before a first step
+NOTHING, UNKNOWN = 0, -1
 
 
 class Footing(eqx.Module):
@@ -16,7 +16,7 @@ class Footing(eqx.Module):
         grip_x_m: of each foot, where along the first side of its surface it holds on: on a deck
             from its centre, on the ground from the world's origin.
         grip_y_m: and along the second.
-        over: of each foot, what it stands on or comes down to: NOTHING (nearby), GROUND or DECK.
+        over: of each foot, the number of the surface that it stands on or comes down to.
         touching: how many feet touch.
         airborne_s: for how long none has touched.
         landings: how often the vehicle has come down out of the air.

@@ -8,11 +8,13 @@ import jax.numpy as jnp
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
 # how far below a deck's surface a point still counts as pressed into it from above
 DEPTH_M = 0.2
+# of the surfaces that can be stood on: the ground, and the first of the decks
+GROUND, FIRST_DECK = 1, 2
 
 
 class Deck(eqx.Module):
@@ -38,7 +40,10 @@ class Deck(eqx.Module):
 
 
 class Support(eqx.Module):
-    """A rectangle that carries what stands on it: where it is, and how it moves on from there."""
+    """A rectangle that carries what stands on it: where it is, and how it moves on from there.
+
+    ``number`` tells it from other surfaces.
+    """
 
     centre_world_m: Vec3
     q_world_from_support: Quaternion
@@ -46,16 +51,17 @@ class Support(eqx.Module):
     angular_velocity_world_radps: Vec3
     length_m: Real
     width_m: Real
+    number: Count = FIRST_DECK
 
     def across(self, point_world_m: Vec3) -> Vec3:
         """A point in the axes of the surface, from its centre; z is the height over it."""
         return self.q_world_from_support.inverse().rotate(point_world_m - self.centre_world_m)
 
-    def covers(self, point_world_m: Vec3) -> Flag:
-        """Whether a point lies over the rectangle, or was pressed into it."""
+    def covers(self, point_world_m: Vec3, depth_m: Real = DEPTH_M) -> Flag:
+        """Whether a point lies over the rectangle, or so far below it at most."""
         there = self.across(point_world_m)
         along = jnp.abs(there.x) <= 0.5 * self.length_m
-        return along & (jnp.abs(there.y) <= 0.5 * self.width_m) & (there.z >= -DEPTH_M)
+        return along & (jnp.abs(there.y) <= 0.5 * self.width_m) & (there.z >= -depth_m)
 
     def velocity_at(self, point_world_m: Vec3) -> Vec3:
         """The velocity of the surface at a point of it."""

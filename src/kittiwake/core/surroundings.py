@@ -1,15 +1,17 @@
 """What the world is like where one vehicle is, at one instant."""
 
 from dataclasses import replace
+from functools import reduce
 
 import equinox as eqx
 import jax.numpy as jnp
 
+from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.support import Support
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
-# more than a vehicle is accelerated over in a step
+# on top of the way that its velocity and its acceleration, twice, take a vehicle in a step
 MARGIN_M = 0.01
 
 
@@ -44,8 +46,8 @@ class Surroundings(eqx.Module):
 
     ``nearest_vehicle_m`` is infinite where nobody asked for distances between vehicles. The current
     is that of the water there, or below. ``wind_world_mps`` is that at the centre of mass; what
-    ``shears_world`` say comes on top of it elsewhere. ``deck`` is the one nearest to the vehicle,
-    None in a world without any; its height is infinite for a vehicle that is not above it.
+    ``shears_world`` say comes on top of it elsewhere. ``decks`` are some that are nearest to the
+    vehicle; the height over them is infinite for a vehicle that is above none.
     ``surface_near`` is false where neither the vehicle nor one that is computed along with it can
     touch a surface in this step, so that contact need not be computed.
     """
@@ -58,27 +60,27 @@ class Surroundings(eqx.Module):
     current_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
     shears_world: tuple[Shear, ...] = ()
     push: Push | None = None
-    deck: Support | None = None
-    height_above_deck_m: Real | None = None
+    decks: tuple[Support, ...] = ()
+    height_above_deck_m: Real = jnp.inf
     surface_near: Flag = True
 
     @property
     def height_above_surface_m(self) -> Real:
         """The height over the deck below the vehicle, or over the ground."""
-        if self.height_above_deck_m is None:
+        if not self.decks:
             return self.height_above_ground_m
         return jnp.minimum(self.height_above_deck_m, self.height_above_ground_m)
 
-    def surface_within(
-        self, reach_m: Real, position_world_m: Vec3, velocity_world_mps: Vec3, dt_s: Real
-    ) -> Flag:
+    def surface_within(self, reach_m: Real, motion: Kinematics, dt_s: Real) -> Flag:
         """Whether anything that far around a vehicle may touch a surface in a step."""
-        way_m = reach_m + MARGIN_M + 2.0 * dt_s * velocity_world_mps.norm()
+        place, pulled = motion.position_world_m, motion.specific_force_body_mps2.norm()
+        speed_up_mps = 2.0 * dt_s * (self.gravity_mps2 + pulled)
+        way_m = reach_m + MARGIN_M + dt_s * (2.0 * motion.velocity_world_mps.norm() + speed_up_mps)
         near = self.height_above_ground_m < way_m
-        if self.deck is None:
-            return near
-        way_m = way_m + 2.0 * dt_s * self.deck.velocity_at(position_world_m).norm()
-        return near | (self.deck.distance2_m2(position_world_m) < way_m * way_m)
+        for deck in self.decks:
+            to_deck_m = way_m + 2.0 * dt_s * deck.velocity_at(place).norm()
+            near = near | (deck.distance2_m2(place) < to_deck_m * to_deck_m)
+        return near
 
     def blown(self, gust_world_mps: Vec3) -> "Surroundings":
         """The same with a gust added to the wind."""
@@ -88,12 +90,16 @@ class Surroundings(eqx.Module):
         """The same with another part of the wind that is not the same all over a vehicle."""
         return replace(self, shears_world=(*self.shears_world, shear))
 
-    def beside(self, deck: Support, position_world_m: Vec3) -> "Surroundings":
-        """The same with the deck nearest to a vehicle at this place."""
-        height_m = jnp.where(
-            deck.covers(position_world_m), deck.across(position_world_m).z, jnp.inf
+    def beside(self, decks: tuple[Support, ...], position_world_m: Vec3) -> "Surroundings":
+        """The same with the decks nearest to a vehicle at this place."""
+        heights = [
+            jnp.where(deck.covers(position_world_m), deck.across(position_world_m).z, jnp.inf)
+            for deck in decks
+        ]
+        numbered = tuple(
+            replace(deck, number=jnp.asarray(deck.number, jnp.int32)) for deck in decks
         )
-        return replace(self, deck=deck, height_above_deck_m=height_m)
+        return replace(self, decks=numbered, height_above_deck_m=reduce(jnp.minimum, heights))
 
     def pushed(self, push: Push) -> "Surroundings":
         """The same with a force and torque more."""

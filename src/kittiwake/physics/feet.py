@@ -24,6 +24,7 @@ worst swing then has dt^2 k / m = 1 and dt c / m = 1.4, with which Heun's method
 order are stable. The two Euler methods need finer steps than that.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial, reduce
 from operator import add
@@ -34,12 +35,13 @@ import jax
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.footing import DECK, GROUND, NOTHING, Footing
-from kittiwake.core.support import DEPTH_M, Support
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.footing import NOTHING, UNKNOWN, Footing
+from kittiwake.core.support import DEPTH_M, GROUND, Support
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
 
@@ -49,6 +51,8 @@ UP = Vec3(0.0, 0.0, 1.0)
 AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), UP)
 # after so long in the air a touch is a new landing, not a bounce
 FLIGHT_S = 0.2
+# feet that sink in deeper at rest are refused
+SOFTEST_M = 0.05
 # zeta omega_0 dt of the fastest swing, at most; inside the stable region of Heun's method
 DAMPING_OF_A_STEP = 0.7
 # so many rest depths below a deck's edge a foot still comes upon it; deeper it would be thrown up
@@ -69,7 +73,7 @@ class Foothold(eqx.Module):
     dragged_m: Vec3
     grip_x_m: Real
     grip_y_m: Real
-    on_deck: Flag
+    number: Count
 
 
 class Press(eqx.Module):
@@ -104,6 +108,33 @@ class Feet(eqx.Module):
         """How far the feet are from the centre of mass, at most."""
         return jnp.max(jnp.stack([jnp.asarray(point.norm()) for point in self.points_body_m]))
 
+    @property
+    def standing_height_m(self) -> Real:
+        """Of the centre of mass, level on the lowest foot."""
+        return max(-point.z for point in self.points_body_m)
+
+    def check_rate(self, body: RigidBody, rate_hz: Real, gravity_mps2: Real) -> None:
+        """Refuses feet that would sink in deeply, by themselves or because of coarse steps.
+
+        Raises:
+            ScenarioError: with what to write instead.
+        """
+        resolved_radps = float(rate_hz / jnp.sqrt(self.liveliness(body)))
+        depth_m = gravity_mps2 / min(self.frequency_radps, resolved_radps) ** 2
+        if depth_m <= SOFTEST_M:
+            return
+        least_radps = math.sqrt(gravity_mps2 / SOFTEST_M)
+        advice = (
+            f"write time.rate_hz: {math.ceil(rate_hz * least_radps / resolved_radps)} or more"
+            if resolved_radps < least_radps
+            else f"write a frequency_radps of at least {least_radps:.3g}"
+        )
+        message = (
+            f"feet: at {rate_hz:g} Hz they would sink {depth_m:.3g} m into what the vehicle stands "
+            f"on, more than {SOFTEST_M:g} m; {advice}, or feet: null"
+        )
+        raise ScenarioError(message)
+
     def liveliness(self, body: RigidBody) -> Real:
         """The square of how much faster it can swing on its feet than bounce, at most."""
         columns = [body.inertia_kgm2.solve(self._spread_m2(axis)) for axis in AXES]
@@ -119,7 +150,8 @@ class Feet(eqx.Module):
     def init(self) -> Footing:
         """Before the first step, as if it stood already."""
         none, zero = jnp.zeros(len(self.points_body_m)), jnp.asarray(0, jnp.int32)
-        return Footing(none, none, none.astype(jnp.int32), zero, 0.0, zero, 0.0, zero, 0.0)
+        over = jnp.full(len(self.points_body_m), UNKNOWN, jnp.int32)
+        return Footing(none, none, over, zero, 0.0, zero, 0.0, zero, 0.0)
 
 
 class Stance(eqx.Module):
@@ -197,7 +229,7 @@ class Stance(eqx.Module):
         before = self.footing
         touching = jnp.sum(press.normal_n > 0.0, dtype=jnp.int32)
         landed = (touching > 0) & (before.airborne_s >= FLIGHT_S)
-        speed_mps, on_deck, offset_m = self._encounter()
+        speed_mps, on_deck, offset_m = self._encounter(press)
         return Footing(
             *kept,
             touching=touching,
@@ -242,7 +274,8 @@ class Stance(eqx.Module):
         """By the foot's way and velocity relative to the surface."""
         normal = foothold.normal
         rising, climbed = normal.dot(velocity_mps), normal.dot(way_m)
-        depth = jnp.minimum(-(foothold.height_m + climbed), DEPTH_M)
+        deepest_m = jnp.maximum(DEPTH_M, 2.0 * len(self.feet.points_body_m) * self.rest_depth_m)
+        depth = jnp.minimum(-(foothold.height_m + climbed), deepest_m)
         damping = self.damping_nspm * jnp.clip(depth / self.rest_depth_m, 0.0, 1.0)
         push = jnp.maximum(self.stiffness_npm * depth - damping * rising, 0.0)
         push = jnp.where(depth > 0.0, push, 0.0)
@@ -257,28 +290,23 @@ class Stance(eqx.Module):
         """Where a foot holds on after the step; one that slid or is in the air takes it along."""
         held = press.dragged_m.shortened(self.feet.friction * press.normal_n / self.stiffness_npm)
         slid = foothold.q_world_from_surface.inverse().rotate(press.dragged_m - held)
-        return (
-            foothold.grip_x_m + slid.x,
-            foothold.grip_y_m + slid.y,
-            jnp.where(foothold.on_deck, DECK, GROUND).astype(jnp.int32),
-        )
+        return (foothold.grip_x_m + slid.x, foothold.grip_y_m + slid.y, foothold.number)
 
-    def _encounter(self) -> tuple[Real, Count, Real]:
+    def _encounter(self, press: Press) -> tuple[Real, Count, Real]:
         """The speed relative to the surface when the step began, and where on a deck that is.
 
-        The body is taken to be over a deck if one of its feet is.
+        The surface is that of the foot that presses hardest.
         """
-        position, deck = self.pose.position_world_m, self.surroundings.deck
-        velocity = self.twist.velocity_world_mps
-        if deck is None:
-            return velocity.norm(), jnp.asarray(0, jnp.int32), 0.0
-        over = jnp.any(self.footholds.on_deck)
-        across = deck.across(position)
-        return (
-            jnp.where(over, (velocity - deck.velocity_at(position)).norm(), velocity.norm()),
-            jnp.asarray(over, jnp.int32),
-            jnp.where(over, Vec3(across.x, across.y, 0.0).norm(), 0.0),
-        )
+        position, velocity = self.pose.position_world_m, self.twist.velocity_world_mps
+        number = jnp.asarray(self.footholds.number)[jnp.argmax(press.normal_n)]
+        speed_mps, on_deck, offset_m = velocity.norm(), jnp.asarray(0, jnp.int32), 0.0
+        for deck in self.surroundings.decks:
+            this, across = number == deck.number, deck.across(position)
+            relative_mps = (velocity - deck.velocity_at(position)).norm()
+            speed_mps = jnp.where(this, relative_mps, speed_mps)
+            on_deck = jnp.where(this, 1, on_deck).astype(jnp.int32)
+            offset_m = jnp.where(this, Vec3(across.x, across.y, 0.0).norm(), offset_m)
+        return speed_mps, on_deck, offset_m
 
 
 def _if_near(surroundings: Surroundings, function: Callable[[], Result]) -> Result:
@@ -300,16 +328,12 @@ def _footholds(
     feet: Feet, footing: Footing, pose: Pose, surroundings: Surroundings, entry_m: Real
 ) -> Foothold:
     """Of all feet, along a leading axis."""
-    ground = _ground(pose.position_world_m, surroundings)
 
     def foothold(point_body_m: Vec3, grip_x_m: Real, grip_y_m: Real, over: Count) -> Foothold:
         foot_m = pose.position_world_m + pose.q_world_from_body.rotate(point_body_m)
-        on_deck = _is_on(surroundings.deck, foot_m, over, entry_m)
-        surface = ground
-        if surroundings.deck is not None:
-            surface = jax.tree.map(partial(jnp.where, on_deck), surroundings.deck, ground)
+        surface = _surface(foot_m, over, pose.position_world_m, surroundings, entry_m)
         q, there = surface.q_world_from_support, surface.across(foot_m)
-        remembered = over == jnp.where(on_deck, DECK, GROUND)
+        remembered = over == surface.number
         grip_x_m = jnp.where(remembered, grip_x_m, there.x)
         grip_y_m = jnp.where(remembered, grip_y_m, there.y)
         found = Foothold(
@@ -321,7 +345,7 @@ def _footholds(
             dragged_m=q.rotate(Vec3(there.x - grip_x_m, there.y - grip_y_m, 0.0)),
             grip_x_m=grip_x_m,
             grip_y_m=grip_y_m,
-            on_deck=on_deck,
+            number=surface.number,
         )
         return jax.tree.map(jnp.asarray, found)
 
@@ -329,12 +353,21 @@ def _footholds(
     return jax.vmap(foothold)(points, footing.grip_x_m, footing.grip_y_m, footing.over)
 
 
-def _is_on(deck: Support | None, foot_m: Vec3, over: Count, entry_m: Real) -> Flag:
-    """Whether a deck carries a foot, or would: one that comes from the side passes through."""
-    if deck is None:
-        return False
-    from_above = deck.across(foot_m).z >= -entry_m
-    return deck.covers(foot_m) & (from_above | (over == DECK))
+def _surface(
+    foot_m: Vec3, over: Count, position_world_m: Vec3, surroundings: Surroundings, entry_m: Real
+) -> Support:
+    """The highest surface that carries a foot, or would.
+
+    A deck that the foot is on already holds it down to ``DEPTH_M``; one that it comes upon, only
+    down to the entry, so that a foot that comes from the side or from below passes through.
+    """
+    chosen = _ground(position_world_m, surroundings)
+    for deck in surroundings.decks:
+        on_it = (over == deck.number) | (over == UNKNOWN)
+        carries = deck.covers(foot_m, jnp.where(on_it, DEPTH_M, entry_m))
+        higher = carries & (deck.across(foot_m).z < chosen.across(foot_m).z)
+        chosen = jax.tree.map(partial(jnp.where, higher), deck, chosen)
+    return chosen
 
 
 def _ground(position_world_m: Vec3, surroundings: Surroundings) -> Support:
@@ -347,4 +380,5 @@ def _ground(position_world_m: Vec3, surroundings: Surroundings) -> Support:
         angular_velocity_world_radps=Vec3.zero(),
         length_m=jnp.inf,
         width_m=jnp.inf,
+        number=jnp.asarray(GROUND, jnp.int32),
     )

@@ -123,6 +123,16 @@ class WrenchBody(AbstractDynamics):
         return state.flight.footing
 
     @property
+    def standing_height_m(self) -> Real | None:
+        """On its feet."""
+        return None if self.feet is None else self.feet.standing_height_m
+
+    def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
+        """Refuses steps that its feet cannot follow."""
+        if self.feet is not None:
+            self.feet.check_rate(self.body, rate_hz, gravity_mps2)
+
+    @property
     def reach_m(self) -> Real | None:
         """Of its feet."""
         return None if self.feet is None else self.feet.reach_m

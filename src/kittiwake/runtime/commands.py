@@ -1,15 +1,15 @@
 """Commands that people hand to a simulation: as plain numbers, or refused with what is wrong."""
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from math import inf, isfinite
-from typing import Any, TypeAlias, get_args, get_type_hints
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.columns import column_names
+from kittiwake.core.columns import column_names, from_columns
 from kittiwake.core.errors import CommandError
 from kittiwake.core.signals import Signal
 from kittiwake.core.vehicle import Vehicle
@@ -52,14 +52,9 @@ def commands_of(kinds: Kinds, numbers: Iterable[Any]) -> dict[str, Any]:
     """The commands again from their numbers, inside a compiled function."""
     remaining = iter(numbers)
     return {
-        name: kind(*(_field(length, remaining) for _, length in _fields(kind)))
+        name: from_columns(kind, {column: next(remaining) for column in column_names(kind)})
         for name, kind in kinds
     }
-
-
-def _field(length: int, numbers: Iterator[Any]) -> Any:
-    parts = [next(numbers) for _ in range(length)]
-    return {1: lambda x: x, 3: Vec3, 4: Quaternion}[length](*parts)
 
 
 def _numbers(name: str, signal: Any) -> list[float]:
@@ -69,7 +64,7 @@ def _numbers(name: str, signal: Any) -> list[float]:
         message = f"the command for '{name}' is a {given}; give a signal, one of {allowed}"
         raise CommandError(message)
     numbers: list[float] = []
-    for field, length in _fields(type(signal)):
+    for field, kind, length in _fields(type(signal)):
         value = getattr(signal, field)
         try:
             given = _flat(value)
@@ -77,7 +72,7 @@ def _numbers(name: str, signal: Any) -> list[float]:
             given = []
         if len(given) != length or not all(map(isfinite, given)):
             raise _refusal(name, type(signal), field, value, length)
-        if length == len("wxyz") and abs(sum(x * x for x in given) - 1.0) > 2.0 * UNIT_TOLERANCE:
+        if kind is Quaternion and abs(sum(x * x for x in given) - 1.0) > 2.0 * UNIT_TOLERANCE:
             message = (
                 f"{field} of the command for '{name}' has the norm "
                 f"{sum(x * x for x in given) ** 0.5:.6g}; a rotation is a unit quaternion "
@@ -110,11 +105,16 @@ def _flat(value: Any) -> list[float]:
 
 
 @cache
-def _fields(kind: type) -> tuple[tuple[str, int], ...]:
-    """A signal's fields with how many numbers each holds."""
+def _fields(kind: type[Any]) -> tuple[tuple[str, Any, int], ...]:
+    """A signal's fields, with the type of each and how many numbers it holds."""
     hints = get_type_hints(kind)
-    lengths = {Vec3: len("xyz"), Quaternion: len("wxyz")}
-    return tuple((f.name, lengths.get(hints[f.name], 1)) for f in dataclasses.fields(kind))
+
+    def length(hint: Any) -> int:
+        if get_origin(hint) is tuple:
+            return len(get_args(hint))
+        return {Vec3: len("xyz"), Quaternion: len("wxyz")}.get(hint, 1)
+
+    return tuple((f.name, hints[f.name], length(hints[f.name])) for f in dataclasses.fields(kind))
 
 
 def _refusal(name: str, kind: type, field: str, value: Any, length: int) -> CommandError:

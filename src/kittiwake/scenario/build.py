@@ -55,6 +55,8 @@ from kittiwake.sim.schedule import steps_between
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 
+# feet that start deeper in the ground would be thrown out of it
+MAX_DEPTH_M = 0.01
 WORLD_MAPPINGS = {"regions": REGIONS, "platforms": PLATFORMS}
 WORLD_ENTRIES = {
     "wind": (WINDS, "none"),
@@ -156,6 +158,17 @@ class _Builder:
             for limit in world.area.limits(start_m)
             if not limit.holds
         ]
+        for name, vehicle in vehicles.items():
+            height_m = vehicle.dynamics.standing_height_m
+            if height_m is None:
+                continue
+            stands_z_m = world.ground_z_m + height_m
+            below_m = stands_z_m - starts_m[name].z
+            if below_m > MAX_DEPTH_M:
+                found.append(
+                    f"{name}: its feet start {below_m:.3g} m below the ground (world.ground_z_m); "
+                    f"it stands at a z of {stands_z_m:.6g}"
+                )
         if world.collision_distance_m:
             found += [
                 f"{one} and {other} start {apart_m:.6g} m apart, which is not at least "
@@ -278,7 +291,7 @@ class _Builder:
             dynamics = self._settings(
                 model.dynamics, merged(model.parameters(), given), parameters_path
             )
-            start = self._settings(Start, entry.start, (*path, "start"))
+            start = self._settings(Start, _placed(entry, dynamics, world), (*path, "start"))
             sensors = {
                 key: self.components.scheduled(SENSORS, sensor, (*path, "sensors", key))
                 for key, sensor in entry.sensors.items()
@@ -294,6 +307,8 @@ class _Builder:
             self._check_faults(faults, dynamics, path)
             with self.problems.noting((*path, "start")):
                 dynamics.check_start(start)
+            with self.problems.noting(parameters_path):
+                dynamics.check_rate(self.components.rate_hz, world.gravity_mps2)
             self._check_ladder(guidance.component, ladder, dynamics, path)
             return Vehicle(
                 model=entry.model,
@@ -313,6 +328,9 @@ class _Builder:
     ) -> None:
         """Notes faults of what the vehicle does not have."""
         for i, fault in enumerate(faults):
+            with self.problems.noting((*path, "faults", i)):
+                if fault.signal is dynamics.native:
+                    fault.check(dynamics.command_bounds)
             if fault.signal is not dynamics.native:
                 fitting = [
                     name for name in FAULTS.names() if FAULTS.find(name).signal is dynamics.native
@@ -379,6 +397,16 @@ class _Builder:
         with self.problems.noting(("time", "duration_s")):
             check_duration(duration_s, float(time.rate_hz))
         return duration_s
+
+
+def _placed(
+    entry: VehicleSchema, dynamics: AbstractDynamics | None, world: WorldSettings
+) -> dict[str, Any]:
+    """A start as it is given; without a position, a vehicle with feet stands at the origin."""
+    height_m = None if dynamics is None else dynamics.standing_height_m
+    if height_m is None or "position_world_m" in entry.start:
+        return entry.start
+    return {"position_world_m": [0.0, 0.0, float(world.ground_z_m + height_m)], **entry.start}
 
 
 def merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,13 +11,16 @@ import numpy as np
 
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.presence import Presence
-from kittiwake.core.support import Support
+from kittiwake.core.support import FIRST_DECK, Support
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.sim.group import Group
 from kittiwake.sim.schedule import strong
+
+# a vehicle touches at most so many decks at once
+DECKS_NEAR = 4
 
 
 def alone(world: World, group: Group, truth: Kinematics) -> Surroundings:
@@ -65,7 +68,11 @@ def _decks(
         for group, presence in zip(groups, present, strict=True)
         if group.vehicle.dynamics.deck is not None
     ]
-    return _joined(found) if found else None
+    if not found:
+        return None
+    decks = _joined(found)
+    numbers = FIRST_DECK + jnp.arange(jnp.size(decks.length_m), dtype=jnp.int32)
+    return eqx.tree_at(lambda joined: joined.number, decks, numbers)
 
 
 def _own_decks(world: World, groups: Sequence[Group]) -> list[jax.Array]:
@@ -92,19 +99,21 @@ def _deck(vehicle: Vehicle, truth: Kinematics) -> Support:
 def _beside(
     decks: Support, own: jax.Array, truth: Kinematics, around: Surroundings
 ) -> Surroundings:
-    """The surroundings of a vehicle with the nearest deck that it does not carry itself."""
+    """The surroundings of a vehicle with the nearest decks that it does not carry itself."""
     position = truth.position_world_m
     # a rectangle of negative length is infinitely far away and covers nothing
     length_m = jnp.where(jnp.arange(jnp.size(decks.length_m)) == own, -jnp.inf, decks.length_m)
     decks = eqx.tree_at(lambda all_decks: all_decks.length_m, decks, length_m)
-    nearest = jnp.argmin(jax.vmap(lambda deck: deck.distance2_m2(position))(decks))
-    return around.beside(jax.tree.map(lambda leaf: leaf[nearest], decks), position)
+    distances = jax.vmap(lambda deck: deck.distance2_m2(position))(decks)
+    _, nearest = jax.lax.top_k(-distances, min(jnp.size(distances), DECKS_NEAR))
+    near = tuple(jax.tree.map(lambda leaf, i=i: leaf[i], decks) for i in nearest)
+    return around.beside(near, position)
 
 
 def _near(dt_s: Real, vehicle: Vehicle, truth: Kinematics, around: Surroundings) -> Flag:
     reach_m = vehicle.dynamics.reach_m
     assert reach_m is not None
-    return around.surface_within(reach_m, truth.position_world_m, truth.velocity_world_mps, dt_s)
+    return around.surface_within(reach_m, truth, dt_s)
 
 
 def _joined(parts: Sequence[Any]) -> Any:

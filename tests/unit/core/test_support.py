@@ -99,19 +99,24 @@ def test_the_height_over_a_surface_is_that_over_the_deck_below_else_over_the_gro
     over, beside = CENTRE + Vec3(0.0, 0.0, 1.5), CENTRE + Vec3(3.0, 0.0, 1.5)
     here = around(3.5)
     assert here.height_above_surface_m == 3.5
-    assert float(here.beside(deck, over).height_above_surface_m) == 1.5
-    assert float(here.beside(deck, beside).height_above_surface_m) == 3.5
+    assert float(here.beside((deck,), over).height_above_surface_m) == 1.5
+    assert float(here.beside((deck,), beside).height_above_surface_m) == 3.5
 
 
 @pytest.mark.parametrize(("excess_m", "near"), [(-1e-3, True), (1e-3, False)])
 def test_a_surface_is_near_when_a_step_may_lead_to_it(excess_m, near):
-    reach_m, dt_s, velocity = 0.2, 0.01, Vec3(0.0, 0.0, -3.0)
-    way_m = reach_m + MARGIN_M + 2.0 * dt_s * 3.0 + excess_m
+    reach_m, dt_s = 0.2, 0.01
+    # its velocity and twice its acceleration, here that of gravity
+    way_m = reach_m + MARGIN_M + dt_s * (2.0 * 3.0 + 2.0 * dt_s * 9.81) + excess_m
+
+    def falling(place):
+        return Start(place, velocity_world_mps=Vec3(0.0, 0.0, -3.0)).kinematics()
+
     ground = around(way_m)
-    assert bool(ground.surface_within(reach_m, Vec3(0.0, 0.0, way_m), velocity, dt_s)) is near
+    assert bool(ground.surface_within(reach_m, falling(Vec3(0.0, 0.0, way_m)), dt_s)) is near
     # and a deck that rises at 1 m/s is reached from farther away
     deck = support(velocity=Vec3(0.0, 0.0, 1.0))
     place = CENTRE + Vec3(0.0, 0.0, way_m + 2.0 * dt_s)
-    high = around(100.0).beside(deck, place)
-    assert bool(high.surface_within(reach_m, place, velocity, dt_s)) is near
-    assert jnp.isinf(high.beside(deck, place + Vec3(9.0, 0.0, 0.0)).height_above_deck_m)
+    high = around(100.0).beside((deck,), place)
+    assert bool(high.surface_within(reach_m, falling(place), dt_s)) is near
+    assert jnp.isinf(high.beside((deck,), place + Vec3(9.0, 0.0, 0.0)).height_above_deck_m)

@@ -23,6 +23,11 @@ def pair():
     )
 
 
+@pytest.fixture(scope="module")
+def crazyflie():
+    return kw.load("hover-crazyflie")
+
+
 def state_of(observation):
     truth = observation.truth
     parts = (truth.position_world_m, truth.velocity_world_mps, truth.angular_velocity_body_radps)
@@ -194,6 +199,24 @@ def test_a_command_that_is_none_is_refused_in_one_sentence(pair, commands, messa
     pair.reset()
     with pytest.raises(CommandError, match=message):
         pair.step(commands)
+
+
+def test_rotors_are_commanded_one_by_one(crazyflie):
+    crazyflie.reset()
+    for _ in range(50):
+        crazyflie.step({"crazyflie": kw.RotorSpeeds((1700.0, 1700.0, 1500.0, 1500.0))})
+    # the two on the right are faster: it rolls to the left
+    assert crazyflie.observe()["crazyflie"].truth.angular_velocity_body_radps.x < -1.0
+
+
+def test_rotor_speeds_that_are_not_four_are_refused(crazyflie):
+    crazyflie.reset()
+    hover = kw.RotorSpeeds((1600.0, 1600.0, 1600.0, 1600.0))
+    short = eqx.tree_at(lambda signal: signal.speeds_radps, hover, (1.0, 2.0, 3.0))
+    with pytest.raises(CommandError, match="speeds_radps of the RotorSpeeds .* four finite numb"):
+        crazyflie.step({"crazyflie": short})
+    with pytest.raises(CommandError, match="speeds_0_radps 9e.09 .* must be from 0 to 2272"):
+        crazyflie.step({"crazyflie": kw.RotorSpeeds((9e9, 1.0, 1.0, 1.0))})
 
 
 def test_each_vehicle_gets_its_own_command_in_whatever_order_they_come(pair):

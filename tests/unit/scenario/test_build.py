@@ -294,3 +294,39 @@ def test_a_vessel_takes_a_start_in_the_plane_of_the_water():
     start = "{position_world_m: [1, 2, 3], yaw_deg: 40, velocity_world_mps: [1, 2, 0], "
     start += "angular_velocity_body_radps: [0, 0, 1]}"
     assert built(f"{STRIDER}    start: {start}\n").vehicles["gull"].start.position_world_m.z == 3.0
+
+
+def test_a_vehicle_that_stands_does_not_start_below_the_ground():
+    text = with_gull("start: {position_world_m: [0, 0, -0.5]}").replace("pelican", "crazyflie")
+    said = "gull: its feet start 0.514 m below the ground (world.ground_z_m); it stands at a z of "
+    assert said + "0.0145; move the start" in refusal(text)
+    assert built(text + "world: {ground_z_m: -1}\n")
+    assert built(text + "lost_vehicle: continue\n")
+    assert built(text.replace("crazyflie", "pelican"))
+
+
+def test_a_vehicle_with_feet_stands_at_the_origin_unless_it_is_put_elsewhere():
+    text = ONE.replace("pelican", "crazyflie")
+    raised = built(text + "world: {ground_z_m: 2}\n").vehicles["gull"]
+    assert raised.start.position_world_m.z == 2.0145
+    turned = built(text + "    start: {yaw_deg: 90}\n").vehicles["gull"].start
+    assert turned.position_world_m.z == 0.0145
+    assert turned.yaw_rad == pytest.approx(math.pi / 2.0)
+    assert built(ONE).vehicles["gull"].start.position_world_m.z == 0.0
+
+
+def test_feet_that_would_sink_deeply_are_refused():
+    text = with_gull("start: {position_world_m: [0, 0, 5]}").replace("pelican", "crazyflie")
+    coarse = refusal(text.replace("rate_hz: 50", "rate_hz: 10"))
+    assert "vehicles.gull.parameters: feet: at 10 Hz they would sink 0." in coarse
+    least_hz = int(coarse.partition("write time.rate_hz: ")[2].split()[0])
+    assert built(text.replace("rate_hz: 50", f"rate_hz: {least_hz}"))
+    assert "feet: at" in refusal(text.replace("rate_hz: 50", f"rate_hz: {least_hz - 1}"))
+    assert built(text.replace("rate_hz: 50", "rate_hz: 10") + "    parameters: {feet: null}\n")
+    soft = refusal(text + "    parameters: {feet: {frequency_radps: 6.9}}\n")
+    assert "write a frequency_radps of at least 14" in soft
+
+
+def test_a_rudder_jams_within_its_stops():
+    said = refusal(STRIDER + "    faults: [{type: rudder, at_s: 1, stuck_deg: 80}]\n")
+    assert "stuck_rad: 1.4 is beyond the rudder's stops; must be from -0.611 to 0.611" in said

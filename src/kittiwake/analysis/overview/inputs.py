@@ -100,7 +100,7 @@ def shown(trace: Trace, column: str) -> Input:
     unit, factor = UNITS.get(words[-1], ("", 1.0)) if len(words) > 1 else ("", 1.0)
     if unit:
         words = words[:-1]
-    if unit == "deg/s" and "rotor" in column:  # nobody thinks of a rotor in degrees
+    if unit == "deg/s" and {"rotor", "speeds"} & set(words):  # nobody thinks of these in degrees
         unit, factor = "rad/s", 1.0
     label = " ".join(word for word in words if word not in FRAMES)
     return Input(PREFIXES[prefix] + label, unit, factor * trace.table.part((column,))[:, 0])
