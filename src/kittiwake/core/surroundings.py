@@ -61,13 +61,13 @@ class Surroundings(eqx.Module):
     shears_world: tuple[Shear, ...] = ()
     push: Push | None = None
     decks: tuple[Support, ...] = ()
-    height_above_deck_m: Real = jnp.inf
+    height_above_deck_m: Real | None = None
     surface_near: Flag = True
 
     @property
     def height_above_surface_m(self) -> Real:
         """The height over the deck below the vehicle, or over the ground."""
-        if not self.decks:
+        if self.height_above_deck_m is None:
             return self.height_above_ground_m
         return jnp.minimum(self.height_above_deck_m, self.height_above_ground_m)
 
