@@ -280,6 +280,7 @@ def landing_place(numbers):
     return jnp.stack([end.x[-1], end.y[-1], end.z[-1]])
 
 
+@pytest.mark.slow
 def test_gradients_through_a_landing_are_those_of_central_differences():
     numbers = jnp.array([HALF_M + 0.031, 0.4, 1.1])
     found = jax.jit(jax.jacfwd(landing_place))(numbers)

@@ -269,6 +269,7 @@ def test_a_battery_that_is_too_weak_browns_out_and_stays_finite():
     assert np.abs(np.diff(speed_of(states)[-100:], n=2)).max() < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("resistance_ohm", "has_enough"), [(0.1, True), (2.0, False)])
 def test_gradients_through_a_flight_on_the_battery_are_finite(resistance_ohm, has_enough):
     flyer = crazyflie(resistance_ohm=resistance_ohm)

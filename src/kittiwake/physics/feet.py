@@ -119,13 +119,15 @@ class Feet(eqx.Module):
         Raises:
             ScenarioError: with what to write instead.
         """
-        resolved_radps = float(rate_hz / jnp.sqrt(self.liveliness(body)))
-        depth_m = gravity_mps2 / min(self.frequency_radps, resolved_radps) ** 2
-        if depth_m <= SOFTEST_M:
-            return
+        faster = float(jnp.sqrt(self.liveliness(body)))
         least_radps = math.sqrt(gravity_mps2 / SOFTEST_M)
+        resolved_radps = rate_hz / faster
+        if min(self.frequency_radps, resolved_radps) >= least_radps:
+            return
+        square = min(self.frequency_radps, resolved_radps) ** 2
+        depth_m = gravity_mps2 / square if square > 0.0 else math.inf
         advice = (
-            f"write time.rate_hz: {math.ceil(rate_hz * least_radps / resolved_radps)} or more"
+            f"write time.rate_hz: {math.ceil(least_radps * faster)} or more"
             if resolved_radps < least_radps
             else f"write a frequency_radps of at least {least_radps:.3g}"
         )
