@@ -18,13 +18,10 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.hull import slender_body_derivatives
 from kittiwake.physics.integrators import Phase
-from kittiwake.physics.surface_vessel import (
-    Rudder,
-    SurfaceMotion,
-    SurfacePose,
-    slender_body_derivatives,
-)
+from kittiwake.physics.rudder import Rudder
+from kittiwake.physics.surface_vessel import SurfaceMotion, SurfacePose
 
 LEVER_M = 0.34727
 SOURCE_INFLOW = {"vehicles.strider.parameters.rudder.inflow_x_body_m": LEVER_M}

@@ -14,8 +14,8 @@ from kittiwake.core.signals import RudderThrust
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.surface_vessel import SurfaceVessel
-from kittiwake.scenario.build import merged
 from kittiwake.scenario.parameters import build_component
+from kittiwake.scenario.vehicle_builder import merged
 from kittiwake.vehicles.strider import STRIDER
 
 DT_S = 0.01

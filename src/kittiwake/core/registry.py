@@ -42,6 +42,10 @@ class Registry:
         """All registered names in alphabetical order."""
         return sorted(self.entries)
 
+    def name_of(self, thing: Any) -> str:
+        """The name of a registered class or function."""
+        return next(name for name in self.names() if self.find(name) is thing)
+
     def find(self, name: str) -> Any:
         """The class or function with this name.
 

@@ -16,6 +16,7 @@ nothing. A vehicle without a size feels one wind all over.
 
 from typing import NamedTuple
 
+import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.component import AbstractRegion
@@ -43,61 +44,69 @@ class Overlap(NamedTuple):
     slope_world_pm: Vec3
 
 
-class WindRegion(AbstractRegion):
+class AbstractBox(AbstractRegion):
+    """A region from one corner to the opposite one, along the world's axes."""
+
+    from_world_m: eqx.AbstractVar[Vec3]
+    to_world_m: eqx.AbstractVar[Vec3]
+
+    def __check_init__(self) -> None:
+        """Refuses a box without inside."""
+        for axis in "xyz":
+            low, high = getattr(self.from_world_m, axis), getattr(self.to_world_m, axis)
+            plain = isinstance(low, int | float) and isinstance(high, int | float)
+            if plain and not low < high:
+                message = (
+                    f"from_world_m: its {axis}, {low:g}, is not below that of to_world_m, "
+                    f"{high:g}; write the corner with the smaller coordinates first"
+                )
+                raise ValueError(message)
+
+    def overlap(self, kinematics: Kinematics, size_body_m: Vec3) -> Overlap:
+        """With a vehicle of this size."""
+        half = _half_sides(kinematics.q_world_from_body, size_body_m)
+        position, low, high = kinematics.position_world_m, self.from_world_m, self.to_world_m
+        x = _along(position.x, half.x, low.x, high.x)
+        y = _along(position.y, half.y, low.y, high.y)
+        z = _along(position.z, half.z, low.z, high.z)
+        share = x.share * y.share * z.share
+        return Overlap(
+            share=share,
+            lever_world_m=Vec3(x.lever_m, y.lever_m, z.lever_m),
+            slope_world_pm=Vec3(x.slope_pm, y.slope_pm, z.slope_pm) * share,
+        )
+
+
+class WindRegion(AbstractBox):
     """A wind that blows inside a box, on top of the world's."""
 
     from_world_m: Vec3
     to_world_m: Vec3
     wind_world_mps: Vec3
 
-    def __check_init__(self) -> None:
-        """Refuses a box without inside."""
-        _check(self.from_world_m, self.to_world_m)
-
     def felt(
         self, kinematics: Kinematics, size_body_m: Vec3, surroundings: Surroundings
     ) -> Surroundings:
         """The wind at the centre, and how it differs around it."""
-        overlap = overlapping(kinematics, size_body_m, self.from_world_m, self.to_world_m)
+        overlap = self.overlap(kinematics, size_body_m)
         shear = Shear(self.wind_world_mps, overlap.slope_world_pm)
         return surroundings.blown(self.wind_world_mps * overlap.share).sheared(shear)
 
 
-class ForceRegion(AbstractRegion):
+class ForceRegion(AbstractBox):
     """A force that acts on whatever is inside a box."""
 
     from_world_m: Vec3
     to_world_m: Vec3
     force_world_n: Vec3
 
-    def __check_init__(self) -> None:
-        """Refuses a box without inside."""
-        _check(self.from_world_m, self.to_world_m)
-
     def felt(
         self, kinematics: Kinematics, size_body_m: Vec3, surroundings: Surroundings
     ) -> Surroundings:
         """The force's share, where it acts."""
-        overlap = overlapping(kinematics, size_body_m, self.from_world_m, self.to_world_m)
+        overlap = self.overlap(kinematics, size_body_m)
         force = self.force_world_n * overlap.share
         return surroundings.pushed(Push(force, overlap.lever_world_m.cross(force)))
-
-
-def overlapping(
-    kinematics: Kinematics, size_body_m: Vec3, from_world_m: Vec3, to_world_m: Vec3
-) -> Overlap:
-    """A vehicle's box and a region from one corner to the opposite one."""
-    half = _half_sides(kinematics.q_world_from_body, size_body_m)
-    position = kinematics.position_world_m
-    x = _along(position.x, half.x, from_world_m.x, to_world_m.x)
-    y = _along(position.y, half.y, from_world_m.y, to_world_m.y)
-    z = _along(position.z, half.z, from_world_m.z, to_world_m.z)
-    share = x.share * y.share * z.share
-    return Overlap(
-        share=share,
-        lever_world_m=Vec3(x.lever_m, y.lever_m, z.lever_m),
-        slope_world_pm=Vec3(x.slope_pm, y.slope_pm, z.slope_pm) * share,
-    )
 
 
 class _Interval(NamedTuple):
@@ -131,15 +140,3 @@ def _half_sides(q_world_from_body: Quaternion, size_body_m: Vec3) -> Vec3:
         return 0.5 * sum(jnp.abs(getattr(side, axis)) for side in sides)
 
     return Vec3(half("x"), half("y"), half("z"))
-
-
-def _check(from_world_m: Vec3, to_world_m: Vec3) -> None:
-    for axis in "xyz":
-        low, high = getattr(from_world_m, axis), getattr(to_world_m, axis)
-        plain = isinstance(low, int | float) and isinstance(high, int | float)
-        if plain and not low < high:
-            message = (
-                f"from_world_m: its {axis}, {low:g}, is not below that of to_world_m, {high:g}; "
-                "write the corner with the smaller coordinates first"
-            )
-            raise ValueError(message)

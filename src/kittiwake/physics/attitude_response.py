@@ -38,7 +38,7 @@ from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.frames import swap_enu_ned, swap_euler, swap_flu_frd
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
 
@@ -283,18 +283,13 @@ class AttitudeResponse(AbstractDynamics):
         return inverse.rotate(surroundings.push.force_world_n) / self.mass_kg
 
     def _draw_noise(self, key: PRNGKeyArray) -> Disturbance:
-        if _is_zero(self.linear_noise_mps2) and _is_zero(self.angular_noise_radps2):
+        if is_zero(self.linear_noise_mps2) and is_zero(self.angular_noise_radps2):
             return Disturbance(Vec3.zero(), Vec3.zero())
         draws = jax.random.normal(key, (6,))
         return Disturbance(
             Vec3.of(draws[:3]) * self.linear_noise_mps2,
             Vec3.of(draws[3:]) * self.angular_noise_radps2,
         )
-
-
-def _is_zero(value: Real) -> bool:
-    """Whether a parameter is zero for sure while compiling, so that its draws can be left out."""
-    return isinstance(value, float | int) and value == 0.0
 
 
 def _wind_frd(euler_ned: EulerZYX, surroundings: Surroundings) -> Vec3:

@@ -1,20 +1,22 @@
 """The flight of a rigid body: its state between steps, and what acts on it from outside."""
 
+from abc import abstractmethod
 from typing import Any
 
 import equinox as eqx
 
+from kittiwake.core.component import AbstractDynamics
 from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parts import Flow
 from kittiwake.core.surroundings import Shear, Surroundings
 from kittiwake.core.wrench import Wrench
-from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.feet import Feet, Stance
+from kittiwake.physics.feet import Feet
 from kittiwake.physics.integrators import Phase
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
+from kittiwake.physics.stance import Stance
 
 
 class FlightState(eqx.Module):
@@ -42,6 +44,69 @@ class FlightState(eqx.Module):
         )
 
 
+class Outside(eqx.Module):
+    """What acts on a body over a step from outside: the world itself, and what it stands on.
+
+    ``stance`` is None for a body without feet.
+    """
+
+    surroundings: Surroundings
+    stance: Stance | None
+
+    def wrench(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Wrench:
+        """Of all that, some time after the step began."""
+        push = pushed(pose, self.surroundings)
+        return push if self.stance is None else push + self.stance.wrench(pose, twist, elapsed_s)
+
+
+class AbstractBody(AbstractDynamics):
+    """A rigid body that flies, and stands if it has feet; its state's ``flight`` says how."""
+
+    feet: eqx.AbstractVar[Feet | None]
+
+    @property
+    @abstractmethod
+    def body(self) -> RigidBody:
+        """What the wrench moves."""
+
+    @property
+    def standing_height_m(self) -> Real | None:
+        """On its feet."""
+        return None if self.feet is None else self.feet.standing_height_m
+
+    @property
+    def reach_m(self) -> Real | None:
+        """Of its feet."""
+        return None if self.feet is None else self.feet.reach_m
+
+    def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
+        """Refuses steps that its feet cannot follow."""
+        if self.feet is not None:
+            self.feet.check_rate(self.body, rate_hz, gravity_mps2)
+
+    def footing(self, state: Any) -> Footing | None:
+        """How it stands."""
+        return state.flight.footing
+
+    def flight_begun(
+        self, phase: Phase[Pose, Any], wrench: Wrench, surroundings: Surroundings
+    ) -> FlightState:
+        """The state at the start, by the forces there without those of the feet."""
+        force = wrench.force_body_n + pushed(phase.configuration, surroundings).force_body_n
+        footing = None if self.feet is None else self.feet.init()
+        return FlightState(phase, force / self.body.mass_kg, footing)
+
+    def outside(
+        self, began: FlightState, twist: Twist, surroundings: Surroundings, dt_s: Real
+    ) -> Outside:
+        """What acts in the step that begins."""
+        if self.feet is None or began.footing is None:
+            return Outside(surroundings, None)
+        pose = began.phase.configuration
+        stance = Stance.begun(self.feet, began.footing, pose, twist, self.body, surroundings, dt_s)
+        return Outside(surroundings, stance)
+
+
 def begun(start: Kinematics) -> tuple[Pose, Twist]:
     """Pose and twist at the start."""
     pose = Pose(start.position_world_m, start.q_world_from_body)
@@ -66,46 +131,26 @@ def flow_around(pose: Pose, twist: Twist, surroundings: Surroundings) -> Flow:
     )
 
 
-def pushed(q_world_from_body: Quaternion, surroundings: Surroundings) -> Wrench:
-    """What the world itself does to a body in this attitude."""
+def pushed(pose: Pose, surroundings: Surroundings) -> Wrench:
+    """What the world itself does to a body in this pose."""
     push = surroundings.push
     if push is None:
         return Wrench.zero()
-    inverse = q_world_from_body.inverse()
+    inverse = pose.q_world_from_body.inverse()
     return Wrench(inverse.rotate(push.force_world_n), inverse.rotate(push.torque_world_nm))
 
 
-def standing(
-    feet: Feet | None,
-    state: FlightState,
-    twist: Twist,
-    body: RigidBody,
-    surroundings: Surroundings,
-    dt_s: Real,
-) -> Stance | None:
-    """How the body stands in the step that begins; None for one without feet."""
-    if feet is None or state.footing is None:
-        return None
-    pose = state.phase.configuration
-    return Stance.begun(feet, state.footing, pose, twist, body, surroundings, dt_s)
-
-
 def advanced(
-    phase: Phase[Pose, Any],
-    before: Twist,
-    after: Twist,
-    gravity_mps2: Real,
-    dt_s: Real,
-    stance: Stance | None,
+    phase: Phase[Pose, Any], before: Twist, after: Twist, outside: Outside, dt_s: Real
 ) -> FlightState:
     """The state after a step: its quaternion of unit length, and the mean specific force."""
     pose = Pose(
         phase.configuration.position_world_m, phase.configuration.q_world_from_body.normalised()
     )
     mean_world = (after.velocity_world_mps - before.velocity_world_mps) / dt_s
-    felt_world = mean_world + Vec3(0.0, 0.0, gravity_mps2)
+    felt_world = mean_world + Vec3(0.0, 0.0, outside.surroundings.gravity_mps2)
     return FlightState(
         Phase(pose, phase.motion),
         pose.q_world_from_body.inverse().rotate(felt_world),
-        None if stance is None else stance.ended(pose, after),
+        None if outside.stance is None else outside.stance.ended(pose, after),
     )

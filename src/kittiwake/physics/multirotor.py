@@ -25,8 +25,6 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.apart import apart
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractDynamics
-from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parts import (
     AbstractBattery,
@@ -43,10 +41,17 @@ from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.feet import Feet, Stance
-from kittiwake.physics.flight import FlightState, advanced, begun, flow_around, pushed, standing
+from kittiwake.physics.feet import Feet
+from kittiwake.physics.flight import (
+    AbstractBody,
+    FlightState,
+    Outside,
+    advanced,
+    begun,
+    flow_around,
+)
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
-from kittiwake.physics.rigid_body import Pose, RigidBody, Twist, attitude_rate
+from kittiwake.physics.rigid_body import Pose, RigidBody, Twist, pose_rate
 
 Speeds = tuple[Real, Real, Real, Real]
 
@@ -65,7 +70,7 @@ class MultirotorState(eqx.Module):
     battery: Any
 
 
-class Multirotor(AbstractDynamics):
+class Multirotor(AbstractBody):
     """Four equal rotors, each at its place and with its sense of rotation (+1: to the left)."""
 
     native: ClassVar[type] = RotorSpeeds
@@ -110,9 +115,7 @@ class Multirotor(AbstractDynamics):
         pose, twist = begun(start)
         motion = RotorMotion(twist, (speed, speed, speed, speed))
         wrench = self._wrench(flow_around(pose, twist, surroundings), motion.speeds_radps)
-        wrench = wrench + pushed(pose.q_world_from_body, surroundings)
-        footing = None if self.feet is None else self.feet.init()
-        flight = FlightState(Phase(pose, motion), wrench.force_body_n / self.mass_kg, footing)
+        flight = self.flight_begun(Phase(pose, motion), wrench, surroundings)
         return MultirotorState(flight, None if self.battery is None else self.battery.init())
 
     def step(
@@ -127,18 +130,16 @@ class Multirotor(AbstractDynamics):
         del key
         began = state.flight
         before = began.phase.motion.twist
-        stance = standing(self.feet, began, before, self.body, surroundings, dt_s)
+        outside = self.outside(began, before, surroundings, dt_s)
         wanted = self._fed(state.battery, command.speeds_radps)
 
         def derivative(
             phase: Phase[Pose, RotorMotion], elapsed_s: Real
         ) -> Phase[Pose, RotorMotion]:
-            return self._derivative(phase, wanted, surroundings, stance, elapsed_s)
+            return self._derivative(phase, wanted, outside, elapsed_s)
 
         phase = INTEGRATORS[self.integrator].step(derivative, began.phase, dt_s)
-        flight = advanced(
-            phase, before, phase.motion.twist, surroundings.gravity_mps2, dt_s, stance
-        )
+        flight = advanced(phase, before, phase.motion.twist, outside, dt_s)
         return MultirotorState(flight, self._drained(state, surroundings, dt_s))
 
     def kinematics(self, state: MultirotorState) -> Kinematics:
@@ -157,48 +158,24 @@ class Multirotor(AbstractDynamics):
         thrust_n = self.rotor.thrust_factor_ns2 * sum(speed * speed for speed in speeds)
         return Wake(thrust_n, len(speeds) * math.pi * self.rotor.disc_radius_m**2)
 
-    def footing(self, state: MultirotorState) -> Footing | None:
-        """How it stands."""
-        return state.flight.footing
-
-    @property
-    def standing_height_m(self) -> Real | None:
-        """On its feet."""
-        return None if self.feet is None else self.feet.standing_height_m
-
-    def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
-        """Refuses steps that its feet cannot follow."""
-        if self.feet is not None:
-            self.feet.check_rate(self.body, rate_hz, gravity_mps2)
-
-    @property
-    def reach_m(self) -> Real | None:
-        """Of its feet."""
-        return None if self.feet is None else self.feet.reach_m
-
     def _derivative(
         self,
         phase: Phase[Pose, RotorMotion],
         wanted_radps: Speeds,
-        surroundings: Surroundings,
-        stance: Stance | None,
+        outside: Outside,
         elapsed_s: Real,
     ) -> Phase[Pose, RotorMotion]:
         pose, twist, speeds = phase.configuration, phase.motion.twist, phase.motion.speeds_radps
         rates = self._speed_rates(speeds, wanted_radps)
-        wrench = apart(self._wrench, flow_around(pose, twist, surroundings), speeds)
-        q = pose.q_world_from_body
-        wrench = wrench + pushed(q, surroundings)
-        if stance is not None:
-            wrench = wrench + stance.wrench(pose, twist, elapsed_s)
+        wrench = apart(self._wrench, flow_around(pose, twist, outside.surroundings), speeds)
+        wrench = wrench + outside.wrench(pose, twist, elapsed_s)
         momentum, reaction = self._gyroscopic(speeds), self._gyroscopic(rates)
         if momentum is not None and reaction is not None:
             wrench = Wrench(wrench.force_body_n, wrench.torque_body_nm - reaction)
-        twist_rate = self.body.twist_rate(q, twist, wrench, surroundings.gravity_mps2, momentum)
-        pose_rate = Pose(
-            twist.velocity_world_mps, attitude_rate(q, twist.angular_velocity_body_radps)
+        twist_rate = self.body.twist_rate(
+            pose.q_world_from_body, twist, wrench, outside.surroundings.gravity_mps2, momentum
         )
-        return Phase(pose_rate, RotorMotion(twist_rate, rates))
+        return Phase(pose_rate(pose, twist), RotorMotion(twist_rate, rates))
 
     def _speed_rates(self, speeds: Speeds, wanted: Speeds) -> Speeds:
         one, two, three, four = (

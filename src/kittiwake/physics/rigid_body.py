@@ -106,6 +106,12 @@ class RigidBody(eqx.Module):
         return jnp.asarray(rows) + jnp.asarray(self.added_mass)
 
 
+def pose_rate(pose: Pose, twist: Twist) -> Pose:
+    """The rate of change of a pose."""
+    rate = attitude_rate(pose.q_world_from_body, twist.angular_velocity_body_radps)
+    return Pose(twist.velocity_world_mps, rate)
+
+
 def attitude_rate(q: Quaternion, angular_velocity_body_radps: Vec3) -> Quaternion:
     """The rate of change of a quaternion."""
     half = angular_velocity_body_radps * 0.5

@@ -20,12 +20,11 @@ of shallow water. Derivatives from slender-body theory contain the destabilising
 mass also brings: give one of the two.
 """
 
-import math
 from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.component import AbstractDynamics
@@ -39,103 +38,11 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.hull import AddedMass, HullDerivatives
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.physics.rudder import Rudder
 
 AT_LEAST_ONE = Bounds(low=1.0)
-RUDDER_ANGLE = Bounds(low=0.0, high=math.pi / 2.0, open_below=True)
-# slower than this no flow has a direction; its square is a normal number in single precision too
-STILL_MPS = 1e-12
-
-
-class HullDerivatives(eqx.Module):
-    """Forces of one hull: X_u, Y_v, Y_r, N_v, N_r, and X_u|u| per velocity squared."""
-
-    y_v_kgps: Real
-    y_r_kgmps: Real
-    n_v_kgmps: Real
-    n_r_kgm2ps: Real
-    x_u_kgps: Real = 0.0
-    x_uu_kgpm: Real = 0.0
-
-
-def slender_body_derivatives(
-    length_m: float, draught_m: float, density_kgpm3: float, speed_mps: float
-) -> HullDerivatives:
-    """Sway and yaw derivatives of a slender hull at a speed.
-
-    With k = pi rho U T^2 / 2: ``Y_v = -k, Y_r = k L / 2, N_v = -k L / 2, N_r = -k L^2 / 4``: the
-    leading terms of Clarke, Gedling, Hine (1983), "The application of manoeuvring criteria in hull
-    design using linear theory", which are those of slender-body theory (Newman 1977, "Marine
-    Hydrodynamics", chapter 7). Valid for draught T and beam small against the length L.
-    """
-    k = 0.5 * math.pi * density_kgpm3 * speed_mps * draught_m**2
-    return HullDerivatives(
-        y_v_kgps=-k,
-        y_r_kgmps=0.5 * k * length_m,
-        n_v_kgmps=-0.5 * k * length_m,
-        n_r_kgm2ps=-0.25 * k * length_m**2,
-    )
-
-
-class AddedMass(eqx.Module):
-    """The water that moves along, all hulls together: -X_u', -Y_v', -Y_r' = -N_v', -N_r'."""
-
-    surge_kg: Annotated[Real, NOT_NEGATIVE] = 0.0
-    sway_kg: Annotated[Real, NOT_NEGATIVE] = 0.0
-    sway_yaw_kgm: Real = 0.0
-    yaw_kgm2: Annotated[Real, NOT_NEGATIVE] = 0.0
-
-
-class Rudder(eqx.Module):
-    """A blade with a force along its normal, by the flow that it meets.
-
-    ``F = rho/2 A C u^2 sin(pi/2 sat(alpha / alpha_stall))``: it grows with the angle of attack up
-    to the stall and keeps its value beyond. The flow's direction is that at ``inflow_x_body_m``,
-    where the yaw rate adds ``x r`` to the sideward velocity. For a rudder in free flow that is its
-    own place ``x_body_m``; behind a hull it is an effective one, as in the MMG method (Yasukawa,
-    Yoshimura 2015, "Introduction of MMG standard method for ship maneuvering predictions"). With
-    ``inflow_x_body_m = x_body_m`` the force takes energy from any motion.
-    """
-
-    area_m2: Annotated[Real, POSITIVE]
-    max_lift_coefficient: Annotated[Real, NOT_NEGATIVE]
-    stall_rad: Annotated[Real, POSITIVE]
-    x_body_m: Real
-    inflow_x_body_m: Real
-    max_angle_rad: Annotated[Real, RUDDER_ANGLE]
-    max_rate_radps: Annotated[Real | None, POSITIVE] = None
-
-    def force(
-        self,
-        surge_mps: Real,
-        sway_mps: Real,
-        yaw_rate_radps: Real,
-        angle_rad: Real,
-        density_kgpm3: Real,
-    ) -> tuple[Real, Real]:
-        """Forces forward and to the left at the rudder, by the velocities through the water.
-
-        A positive angle has the trailing edge to the left.
-        """
-        sine, cosine = sin_cos(angle_rad)
-        sideward = sway_mps + self.inflow_x_body_m * yaw_rate_radps
-        # the blade's own velocity along its chord and along its normal (sine, cosine)
-        along = surge_mps * cosine - sideward * sine
-        across = surge_mps * sine + sideward * cosine
-        attack = -_angle(across, jnp.abs(along))
-        lift = jnp.sin(0.5 * math.pi * jnp.clip(attack / self.stall_rad, -1.0, 1.0))
-        pressure_pa = 0.5 * density_kgpm3 * surge_mps * surge_mps
-        force_n = pressure_pa * self.area_m2 * self.max_lift_coefficient * lift
-        return force_n * sine, force_n * cosine
-
-    def start_and_rate(
-        self, angle_rad: Real, commanded_rad: Real, dt_s: Real
-    ) -> tuple[Real, Float[Array, ""]]:
-        """The angle with which a step begins, and its rate over it; at once without a limit."""
-        if self.max_rate_radps is None:
-            return commanded_rad, jnp.zeros_like(jnp.asarray(commanded_rad))
-        limit = self.max_rate_radps
-        return angle_rad, jnp.clip((commanded_rad - angle_rad) / dt_s, -limit, limit)
 
 
 class SurfacePose(eqx.Module):
@@ -375,9 +282,3 @@ def _velocity_world(phase: Phase[SurfacePose, SurfaceMotion]) -> Vec3:
     sine, cosine = sin_cos(phase.configuration.yaw_rad)
     u, v = phase.motion.surge_mps, phase.motion.sway_mps
     return Vec3(cosine * u - sine * v, sine * u + cosine * v, jnp.zeros_like(jnp.asarray(u)))
-
-
-def _angle(across: Real, along: Real) -> Float[Array, ""]:
-    """The direction of a flow; zero, with no slope, where nothing flows."""
-    flowing = across * across + along * along > STILL_MPS**2
-    return jnp.arctan2(jnp.where(flowing, across, 0.0), jnp.where(flowing, along, 1.0))

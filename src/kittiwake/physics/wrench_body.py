@@ -13,8 +13,6 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractDynamics
-from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parts import AbstractForce, Flow
 from kittiwake.core.presence import NO_WAKE, Wake
@@ -26,9 +24,9 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.feet import Feet
-from kittiwake.physics.flight import FlightState, advanced, begun, flow_around, pushed, standing
+from kittiwake.physics.flight import AbstractBody, FlightState, advanced, begun, flow_around
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
-from kittiwake.physics.rigid_body import Matrix6, Pose, RigidBody, Twist, attitude_rate
+from kittiwake.physics.rigid_body import Matrix6, Pose, RigidBody, Twist, pose_rate
 
 
 class WrenchBodyState(eqx.Module):
@@ -38,7 +36,7 @@ class WrenchBodyState(eqx.Module):
     thrust_n: Real
 
 
-class WrenchBody(AbstractDynamics):
+class WrenchBody(AbstractBody):
     """Mass and inertia, with the mass of fluid that moves along and other forces if given.
 
     ``disc_area_m2`` is what the thrust's air goes through, on its way to those below.
@@ -65,10 +63,7 @@ class WrenchBody(AbstractDynamics):
         """At the start; nothing pushes yet but air and world."""
         pose, twist = begun(start)
         wrench = self._wrench(flow_around(pose, twist, surroundings))
-        wrench = wrench + pushed(pose.q_world_from_body, surroundings)
-        footing = None if self.feet is None else self.feet.init()
-        flight = FlightState(Phase(pose, twist), wrench.force_body_n / self.mass_kg, footing)
-        return WrenchBodyState(flight, 0.0)
+        return WrenchBodyState(self.flight_begun(Phase(pose, twist), wrench, surroundings), 0.0)
 
     def step(
         self,
@@ -83,25 +78,20 @@ class WrenchBody(AbstractDynamics):
         thrust_n = jnp.maximum(command.thrust_n, 0.0)
         commanded = Wrench(Vec3(0.0, 0.0, thrust_n), command.torque_body_nm)
         began = state.flight
-        stance = standing(self.feet, began, began.phase.motion, self.body, surroundings, dt_s)
+        before = began.phase.motion
+        outside = self.outside(began, before, surroundings, dt_s)
 
         def derivative(phase: Phase[Pose, Twist], elapsed_s: Real) -> Phase[Pose, Twist]:
             pose, twist = phase.configuration, phase.motion
-            q = pose.q_world_from_body
             wrench = commanded + self._wrench(flow_around(pose, twist, surroundings))
-            wrench = wrench + pushed(q, surroundings)
-            if stance is not None:
-                wrench = wrench + stance.wrench(pose, twist, elapsed_s)
-            twist_rate = self.body.twist_rate(q, twist, wrench, surroundings.gravity_mps2)
-            pose_rate = Pose(
-                twist.velocity_world_mps, attitude_rate(q, twist.angular_velocity_body_radps)
+            wrench = wrench + outside.wrench(pose, twist, elapsed_s)
+            twist_rate = self.body.twist_rate(
+                pose.q_world_from_body, twist, wrench, surroundings.gravity_mps2
             )
-            return Phase(pose_rate, twist_rate)
+            return Phase(pose_rate(pose, twist), twist_rate)
 
         phase = INTEGRATORS[self.integrator].step(derivative, began.phase, dt_s)
-        flight = advanced(
-            phase, began.phase.motion, phase.motion, surroundings.gravity_mps2, dt_s, stance
-        )
+        flight = advanced(phase, before, phase.motion, outside, dt_s)
         return WrenchBodyState(flight, thrust_n)
 
     def kinematics(self, state: WrenchBodyState) -> Kinematics:
@@ -117,25 +107,6 @@ class WrenchBody(AbstractDynamics):
         if self.disc_area_m2 is None:
             return NO_WAKE
         return Wake(state.thrust_n, self.disc_area_m2)
-
-    def footing(self, state: WrenchBodyState) -> Footing | None:
-        """How it stands."""
-        return state.flight.footing
-
-    @property
-    def standing_height_m(self) -> Real | None:
-        """On its feet."""
-        return None if self.feet is None else self.feet.standing_height_m
-
-    def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
-        """Refuses steps that its feet cannot follow."""
-        if self.feet is not None:
-            self.feet.check_rate(self.body, rate_hz, gravity_mps2)
-
-    @property
-    def reach_m(self) -> Real | None:
-        """Of its feet."""
-        return None if self.feet is None else self.feet.reach_m
 
     def _wrench(self, flow: Flow) -> Wrench:
         return reduce(add, [force.wrench(flow) for force in self.forces], Wrench.zero())

@@ -1,6 +1,7 @@
 """From an entry of a scenario to a component: its name, its parameters, its rate."""
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -76,6 +77,30 @@ class ComponentBuilder:
                 return build_component(
                     cls, self._with_tables(cls, parameters, path), self.document.where, path
                 )
+        return None
+
+    def named(self, registry: Registry, entries: Plain, path: KeyPath) -> tuple[Any, ...]:
+        """Components by names of the user's own, None for each that was refused."""
+        if not isinstance(entries, dict):
+            message = f"write names, and under each the {registry.noun} that it stands for"
+            self.problems.note(path, message)
+            return (None,)
+        return tuple(
+            self.component(registry, entry, (*path, name)) for name, entry in entries.items()
+        )
+
+    def listed(self, registry: Registry, entries: Plain, path: KeyPath) -> tuple[Any, ...]:
+        """Components in a list, None for each that was refused."""
+        if not isinstance(entries, list):
+            message = f"write a list; each {registry.noun} is one of {', '.join(registry.names())}"
+            self.problems.note(path, message)
+            return (None,)
+        return tuple(self.component(registry, entry, (*path, i)) for i, entry in enumerate(entries))
+
+    def settings(self, kind: type[Any], data: Mapping[str, Any], path: KeyPath) -> Any:
+        """A record that is not a component, or None after noting what is wrong."""
+        with self.problems.noting(path, placed=True):
+            return build_component(kind, data, self.document.where, path)
         return None
 
     def _with_tables(

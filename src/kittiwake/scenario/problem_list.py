@@ -21,7 +21,14 @@ class ProblemList:
         try:
             yield
         except KittiwakeError as error:
-            self.lines.append(str(error) if placed else self.sentence(path, str(error)))
+            if placed:
+                self.lines.append(str(error))
+            else:
+                self.note(path, str(error))
+
+    def note(self, path: KeyPath, said: str) -> None:
+        """Notes a mistake."""
+        self.lines.append(self.sentence(path, said))
 
     def sentence(self, path: KeyPath, said: str) -> str:
         """A sentence with its place in the file before it."""

@@ -93,10 +93,7 @@ def live(
     for order in orders:
         ordered = _descend(vehicle, state, order.signal, estimate, clock)
         ladder, command = select(order.addressed, ordered, (ladder, command))
-    command = vehicle.dynamics.taken(command)
-    for fault in vehicle.faults:
-        command = fault.broken(command, clock.time_s)
-    command = strong(command)
+    command = _carried_out(vehicle, command, clock)
     moved = vehicle.dynamics.step(
         state.dynamics,
         command,
@@ -218,6 +215,14 @@ def _down(
             state.streams[f"controller.{i}"],
         )
     return tuple(held), strong(signal)
+
+
+def _carried_out(vehicle: Vehicle, command: Any, clock: Clock) -> Any:
+    """The command inside the vehicle's bounds, and as far as what is broken lets it."""
+    command = vehicle.dynamics.taken(command)
+    for fault in vehicle.faults:
+        command = fault.broken(command, clock.time_s)
+    return strong(command)
 
 
 def _anew(component: AbstractComponent, held: Held, stream: PRNGKeyArray) -> Held:

@@ -12,7 +12,7 @@ import pytest
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
 from kittiwake.core.surroundings import Air, Surroundings
-from kittiwake.environment.regions import LEAST_HALF_M, ForceRegion, WindRegion, overlapping
+from kittiwake.environment.regions import LEAST_HALF_M, ForceRegion, WindRegion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
@@ -97,7 +97,7 @@ def test_share_and_lever_and_slope_are_those_of_counted_points(place, attitude):
     points = points_in(half_sides(attitude))
     there = points + place.array
     inside = ((there > LOW.array) & (there < HIGH.array)).all(axis=1)
-    found = overlapping(motion(place, attitude), SIZE, LOW, HIGH)
+    found = PUSH.overlap(motion(place, attitude), SIZE)
     # a face cuts cells of a hundredth of a side: half of one along each axis is miscounted
     assert float(found.share) == pytest.approx(inside.mean(), abs=0.015)
     moments = (inside[:, None] * points).mean(axis=0)
@@ -115,7 +115,7 @@ def test_share_and_lever_and_slope_are_those_of_counted_points(place, attitude):
 @pytest.mark.parametrize("inside", [0.0, 0.25, 0.5, 0.9, 1.0])
 def test_share_of_a_level_vehicle_is_the_part_of_its_way_through_a_face(inside):
     place = Vec3(-1.0 - 0.3 + 0.6 * inside, -0.5, 1.75)
-    found = overlapping(motion(place), SIZE, LOW, HIGH)
+    found = PUSH.overlap(motion(place), SIZE)
     assert float(found.share) == pytest.approx(inside, abs=1e-14)
     lever = 0.5 * 0.6 * (1.0 - inside) if inside else 0.0
     assert float(found.lever_world_m.x) == pytest.approx(lever, abs=1e-14)
@@ -123,8 +123,8 @@ def test_share_of_a_level_vehicle_is_the_part_of_its_way_through_a_face(inside):
 
 
 def test_a_region_within_a_vehicle_takes_its_part_of_it():
-    found = overlapping(
-        motion(Vec3.zero()), Vec3(2.0, 4.0, 1.0), Vec3(-0.5, -1, -0.1), Vec3(0.5, 1, 0.1)
+    found = ForceRegion(Vec3(-0.5, -1, -0.1), Vec3(0.5, 1, 0.1), FORCE).overlap(
+        motion(Vec3.zero()), Vec3(2.0, 4.0, 1.0)
     )
     assert float(found.share) == pytest.approx(0.5 * 0.5 * 0.2, abs=1e-15)
     np.testing.assert_allclose(found.lever_world_m.array, 0.0, atol=1e-15)

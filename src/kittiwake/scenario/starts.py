@@ -1,0 +1,92 @@
+"""Where vehicles start: on their feet by default, and not where they would be lost at once."""
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import islice, product
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from kittiwake.core.component import AbstractDynamics
+from kittiwake.core.kinematics import Start
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.problems import MAX_PROBLEMS
+
+# feet that start deeper in the ground would be thrown out of it
+MAX_DEPTH_M = 0.01
+Cell = tuple[int, ...]
+
+
+def placed(
+    given: dict[str, Any], dynamics: AbstractDynamics | None, ground_z_m: Real
+) -> dict[str, Any]:
+    """A start as it is given; without a position, a vehicle with feet stands at the origin."""
+    height_m = None if dynamics is None else dynamics.standing_height_m
+    if height_m is None or "position_world_m" in given:
+        return given
+    return {"position_world_m": [0.0, 0.0, float(ground_z_m + height_m)], **given}
+
+
+def shifted(start: Start, spacing_m: Vec3, times: int) -> Start:
+    """A start that lies so many spacings further."""
+    return dataclasses.replace(
+        start, position_world_m=start.position_world_m + spacing_m * float(times)
+    )
+
+
+def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
+    """A sentence for each vehicle that would be lost before it has moved."""
+    for name, vehicle in vehicles.items():
+        for limit in world.area.limits(vehicle.start.position_world_m):
+            if not limit.holds:
+                yield f"{name}: it starts where {limit.violation()}"
+    for name, vehicle in vehicles.items():
+        yield from _sunk(name, vehicle, world)
+    if world.collision_distance_m:
+        yield from _touching(vehicles, float(world.collision_distance_m))
+
+
+def _sunk(name: str, vehicle: Vehicle, world: World) -> Iterator[str]:
+    height_m = vehicle.dynamics.standing_height_m
+    if height_m is None:
+        return
+    stands_z_m = world.ground_z_m + height_m
+    below_m = stands_z_m - vehicle.start.position_world_m.z
+    if below_m > MAX_DEPTH_M:
+        yield (
+            f"{name}: its feet start {below_m:.3g} m below the ground (world.ground_z_m); "
+            f"it stands at a z of {stands_z_m:.6g}"
+        )
+
+
+def _touching(vehicles: Mapping[str, Vehicle], distance_m: float) -> Iterator[str]:
+    starts_m = {name: vehicle.start.position_world_m for name, vehicle in vehicles.items()}
+    for one, other, apart_m in islice(near_pairs(starts_m, distance_m), MAX_PROBLEMS):
+        yield (
+            f"{one} and {other} start {apart_m:.6g} m apart, which is not at least "
+            f"{distance_m:g} (world.collision_distance_m)"
+        )
+
+
+def near_pairs(places_m: Mapping[str, Vec3], distance_m: float) -> Iterator[tuple[str, str, float]]:
+    """Each pair nearer than a distance, with its own distance, without comparing each with each.
+
+    Places are sorted into cells as wide as the distance: a near one lies in the same cell or in one
+    of those around it.
+    """
+    cells: dict[Cell, list[tuple[str, np.ndarray]]] = defaultdict(list)
+    for name, place_m in places_m.items():
+        here_m = np.asarray(place_m.array)
+        cell = tuple(floor(x / distance_m) for x in here_m.tolist())
+        for step in product((-1, 0, 1), repeat=3):
+            around = tuple(c + s for c, s in zip(cell, step, strict=True))
+            for other, there_m in cells.get(around, ()):
+                apart_m = float(np.linalg.norm(here_m - there_m))
+                if apart_m < distance_m:
+                    yield other, name, apart_m
+        cells[cell].append((name, here_m))
