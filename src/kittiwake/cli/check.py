@@ -1,9 +1,15 @@
 """``kittiwake check``: whether a scenario can be flown, without flying it."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import print as show
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from kittiwake.scenario.scenario import Scenario as LoadedScenario
+
+MAX_REMARKS = 10
 
 Scenario = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="Library name, or path of a YAML file.")
@@ -29,3 +35,14 @@ def check(scenario: Scenario, overrides: Overrides = None) -> None:
         f"{loaded.name}: can be flown. {count} vehicle{'s' if count > 1 else ''}, "
         f"{loaded.duration_s:g} s at {loaded.rate_hz:g} Hz, seed {loaded.seed}."
     )
+    show_remarks(loaded)
+
+
+def show_remarks(loaded: "LoadedScenario") -> None:
+    """Says on standard error what may not be meant, the first few of it."""
+    remarks = loaded.remarks()
+    console = Console(stderr=True)
+    for said in remarks[:MAX_REMARKS]:
+        console.print(f"Note: {said}.", highlight=False, markup=False, soft_wrap=True)
+    if len(remarks) > MAX_REMARKS:
+        console.print(f"and {len(remarks) - MAX_REMARKS} more notes", highlight=False)

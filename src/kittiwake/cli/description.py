@@ -128,6 +128,8 @@ def _written(value: Any) -> str:
         return "-"
     if isinstance(value, float):
         return f"{value:.6g}"
+    if isinstance(value, Mapping):
+        return "as below"
     if isinstance(value, list):
         return f"[{', '.join(_written(item) for item in value)}]"
     return value if isinstance(value, str) else json.dumps(value)

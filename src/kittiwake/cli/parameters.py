@@ -26,6 +26,8 @@ FORMS = {
     (Vec3,): "[x, y, z]",
 }
 
+NULL_OR_KEYS = "null, or the keys below"
+
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
@@ -64,17 +66,19 @@ def _parameters(
         if not field.init:
             continue
         default = _given(defaults, field)
-        registry = REGISTRIES.get(hints[field.name])
+        kind, optional = _apart_from_null(hints[field.name])
+        registry = REGISTRIES.get(kind)
         if registry is not None and isinstance(default, Mapping):
-            kinds = ", ".join(registry.names())
             yield (
                 f"{prefix}{field.name}.type",
-                Parameter(default["type"], required=False, allowed=kinds, other_keys=()),
+                Parameter(default["type"], required=False, allowed=_allowed(kind), other_keys=()),
             )
             part = registry.find(default["type"])
         else:
-            part = _part(hints[field.name])
+            part = _part(kind)
         if part is not None:
+            if optional:
+                yield prefix + field.name, _optional(default)
             inner = default if isinstance(default, Mapping) else _inner(default)
             yield from _parameters(part, inner, f"{prefix}{field.name}.")
             continue
@@ -84,6 +88,18 @@ def _parameters(
         required = default is dataclasses.MISSING
         plain = None if required else _plain(default)
         yield prefix + field.name, Parameter(plain, required, _allowed(hints[field.name]), others)
+
+
+def _apart_from_null(hint: Any) -> tuple[Any, bool]:
+    """A type without its ``| None``, and whether it had one."""
+    members = get_args(hint)
+    if get_origin(hint) not in (Union, UnionType) or NoneType not in members:
+        return hint, False
+    return Union[tuple(member for member in members if member is not NoneType)], True  # noqa: UP007
+
+
+def _optional(default: Any) -> Parameter:
+    return Parameter(_plain(default), required=False, allowed=NULL_OR_KEYS, other_keys=())
 
 
 def _given(defaults: Mapping[str, Any], field: "dataclasses.Field[Any]") -> Any:
@@ -123,7 +139,8 @@ def _part(hint: Any) -> type[eqx.Module] | None:
     while get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
     is_record = isinstance(hint, type) and issubclass(hint, eqx.Module)
-    return hint if is_record and hint not in (Vec3, Recording) else None
+    known = hint in (Vec3, Recording) or hint in REGISTRIES
+    return hint if is_record and not known else None
 
 
 def _allowed(hint: Any) -> str:
@@ -139,17 +156,21 @@ def _allowed(hint: Any) -> str:
         return ", ".join(map(str, get_args(hint)))
     if get_origin(hint) is tuple:
         return _listed(get_args(hint))
+    if hint in REGISTRIES:
+        return ", ".join(REGISTRIES[hint].names())
+    kind, optional = _apart_from_null(hint)
+    if optional:
+        return f"null or {_allowed(kind)}" if kind in REGISTRIES else _allowed(kind)
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    members = tuple(member for member in members if member is not NoneType)
     if members in FORMS:
         return FORMS[members]
-    if len(members) == 1 and members[0] is not hint:
-        return _allowed(members[0])
     return " or ".join(_allowed(member) for member in members) if len(members) > 1 else "a mapping"
 
 
 def _listed(items: tuple[Any, ...]) -> str:
     form = _allowed(items[0])
+    if items[0] in REGISTRIES:
+        return f"a list of {form}"
     if items[-1] is ...:
         return f"a list of {form.removeprefix('a ')}"
     return f"{len(items)} numbers" if form == FORMS[(float,)] else f"{len(items)} times {form}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kittiwake.cli.check import Overrides, Scenario
+from kittiwake.cli.check import Overrides, Scenario, show_remarks
 from kittiwake.core.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def run(
     loaded = load_scenario(scenario, items)
     folder = out or Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     loaded.check_flight()
+    if not quiet:
+        show_remarks(loaded)
     prepare_folder(folder)
     with _progress(shown=not (as_json or quiet)) as progress:
         simulation = Simulation(loaded)

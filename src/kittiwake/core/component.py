@@ -238,6 +238,11 @@ class AbstractDynamics(eqx.Module):
         """Refuses steps that are too coarse for this vehicle, before anything is compiled."""
         del rate_hz, gravity_mps2
 
+    def remarks(self, gravity_mps2: Real) -> tuple[str, ...]:
+        """What is allowed and may yet not be meant, as sentences without their ends."""
+        del gravity_mps2
+        return ()
+
     @property
     def standing_height_m(self) -> Real | None:
         """Of its centre of mass over level ground; None if it has no feet."""

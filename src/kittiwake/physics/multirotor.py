@@ -25,6 +25,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.apart import apart
 from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parts import (
     AbstractBattery,
@@ -54,6 +55,9 @@ from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist, pose_rate
 
 Speeds = tuple[Real, Real, Real, Real]
+
+# of a lag's time, at most; all integrators are stable below
+LAG_OF_A_STEP = 2.0
 
 
 class RotorMotion(eqx.Module):
@@ -89,7 +93,15 @@ class Multirotor(AbstractBody):
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
 
     def __check_init__(self) -> None:
-        """Refuses spins other than one turn to the left or to the right."""
+        """Refuses motors without a range, and spins other than a turn to the left or right."""
+        slowest, fastest = self.rotor.speed_range_radps
+        plain = isinstance(slowest, int | float) and isinstance(fastest, int | float)
+        if plain and not slowest < fastest:
+            message = (
+                f"rotor.min_speed_radps: {slowest:g} is not allowed; must be below "
+                f"max_speed_radps, {fastest:g}"
+            )
+            raise ValueError(message)
         for spin in self.spins:
             if isinstance(spin, int | float) and abs(spin) != 1.0:
                 message = (
@@ -107,6 +119,30 @@ class Multirotor(AbstractBody):
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
         """The motors' range."""
         return {f"speeds_{i}_radps": self.rotor.speed_range_radps for i in range(len(self.spins))}
+
+    def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
+        """Refuses steps that its feet or its motors cannot follow."""
+        super().check_rate(rate_hz, gravity_mps2)
+        slowest, fastest = map(float, self.rotor.speed_range_radps)
+        lag_per_s = max(
+            -float(jax.grad(self.rotor.speed_rate_radps2)(speed, 0.5 * (slowest + fastest)))
+            for speed in (slowest, fastest)
+        )
+        if lag_per_s > LAG_OF_A_STEP * rate_hz:
+            message = (
+                f"rotor: its speed follows in {1.0 / lag_per_s:.3g} s, which steps at {rate_hz:g} "
+                f"Hz cannot; write time.rate_hz: {math.ceil(lag_per_s / LAG_OF_A_STEP)} or more"
+            )
+            raise ScenarioError(message)
+
+    def remarks(self, gravity_mps2: Real) -> tuple[str, ...]:
+        """That it cannot lift itself."""
+        fastest = float(self.rotor.speed_range_radps[1])
+        thrust_n = len(self.spins) * float(self.rotor.thrust_factor_ns2) * fastest**2
+        weight_n = float(self.mass_kg * gravity_mps2)
+        if thrust_n > weight_n:
+            return ()
+        return (f"its rotors lift {thrust_n:.3g} N at most, and it weighs {weight_n:.3g} N",)
 
     def init(self, start: Kinematics, surroundings: Surroundings) -> MultirotorState:
         """At the start, the rotors at the speed that carries the weight."""

@@ -59,7 +59,11 @@ def _write_scenario(simulation: Simulation, flight: Flight, folder: Path) -> Non
     """The scenario as it is flown, with the recorded files that it reads beside it."""
     data: dict[str, Any] = copy.deepcopy(simulation.scenario.document.data)
     data["seed"] = flight.seed
-    data.setdefault("time", {})["duration_s"] = flight.duration_s
+    data["time"] = {
+        "rate_hz": simulation.scenario.rate_hz,
+        **data.get("time", {}),
+        "duration_s": flight.duration_s,
+    }
     for path, file in simulation.scenario.tables.items():
         target = folder / f"{'-'.join(str(key) for key in path[1:-1])}-{file.name}"
         if not target.exists() or not target.samefile(file):

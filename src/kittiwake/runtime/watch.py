@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.table import (
+    CONTACT,
     EMPTY,
     FAULTS,
     LANDINGS,
@@ -101,20 +102,24 @@ class Watch:
         times = table.values[:, 0]
 
         def told(column: str, event: Callable[[int, int], str]) -> list[Finding]:
+            if column not in table.columns:
+                return []
+            counts = _turned_over(table) if column == CONTACT else table.part((column,))[:, 0]
             return [
                 Finding(float(times[row]), name, event(row, count), None)
-                for row, before, now in self._counted(name, column, table)
+                for row, before, now in self._counted(name, column, counts)
                 for count in range(before + 1, now + 1)
             ]
 
         found = [
             *told(LEGS, lambda _, count: f"reached waypoint {count}"),
             *told(LANDINGS, lambda row, _: _touchdown(table, row)),
+            *told(CONTACT, lambda *_: "turned over"),
             *told(FAULTS, lambda _, count: self.layout.faults[name][count - 1]),
             *told(EMPTY, lambda *_: "battery empty"),
         ]
         lost_before = self._last.get((name, STATUS), 0)
-        losses = self._counted(name, STATUS, table)
+        losses = self._counted(name, STATUS, table.part((STATUS,))[:, 0])
         if lost_before or not losses:
             return found
         row, _, place = losses[0]
@@ -126,17 +131,23 @@ class Watch:
             ends = "failed" if self.fails_when_lost else None
         return [*found, Finding(float(times[row]), name, event, ends)]
 
-    def _counted(self, name: str, column: str, table: Table) -> list[tuple[int, int, int]]:
+    def _counted(
+        self, name: str, column: str, numbers: Float64[np.ndarray, " rows"]
+    ) -> list[tuple[int, int, int]]:
         """The rows in which a count has changed, what it was before, and what it is there."""
-        if column not in table.columns:
-            return []
-        counts = table.part((column,))[:, 0].astype(int)
+        counts = numbers.astype(int)
         before = np.concatenate([[self._last.get((name, column), 0)], counts[:-1]])
         self._last[name, column] = int(counts[-1])
         return [
             (int(row), int(before[row]), int(counts[row]))
             for row in np.flatnonzero(counts != before)
         ]
+
+
+def _turned_over(table: Table) -> Float64[np.ndarray, " rows"]:
+    """1 where a vehicle touches a surface with its z axis pointing down."""
+    x, y, feet = table.part(("qx", "qy", CONTACT)).T
+    return ((feet > 0.0) & (x * x + y * y > 0.5)).astype(float)
 
 
 def _touchdown(table: Table, row: int) -> str:

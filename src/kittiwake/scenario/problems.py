@@ -184,6 +184,8 @@ class _Route:
     def follow(self, node: Annotation, segment: str | int) -> Annotation:
         """The annotation one segment further; None where the models do not say."""
         node = _bare(node)
+        if _is_model(node) and segment not in _keys(node) and _has_label(node, segment):
+            return node  # the only one of its kind is a choice all the same
         if _is_choice(node):
             if self.choice_path is None:
                 self.choice_path, self.alternative = self.path, segment

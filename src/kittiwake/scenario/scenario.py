@@ -45,6 +45,21 @@ class Scenario:
         check_duration(flown_s, self.rate_hz)
         check_log_size(len(self.vehicles), flown_s, self.rate_hz / self.log_every)
 
+    def remarks(self) -> list[str]:
+        """What can be flown and may yet not be meant."""
+        found = []
+        for name, vehicle in self.vehicles.items():
+            found += [
+                f"{name}: {said}" for said in vehicle.dynamics.remarks(self.world.gravity_mps2)
+            ]
+            found += [
+                f"{name}: '{fault.event()}' would be at {float(fault.at_s):g} s, when the flight "
+                f"of {self.duration_s:g} s is over"
+                for fault in vehicle.faults
+                if fault.at_s >= self.duration_s
+            ]
+        return found
+
     def fleet(self, *, single_precision: bool = False) -> Fleet:
         """The fleet in the given precision."""
         return Fleet.of(self.world, self.vehicles, self.rate_hz, single_precision=single_precision)

@@ -74,6 +74,8 @@ def _refuse_bad_header(path: Path, header: list[str]) -> None:
 
 def _row(path: Path, line: int, cells: list[str], header: list[str]) -> list[float]:
     """The numbers of a line, with the line's own number first."""
+    if len(cells) == 1:  # a time alone, its commas left out
+        cells = [*cells, *[""] * (len(header) - 1)]
     if len(cells) != len(header):
         message = f"{path.name}:{line}: {len(cells)} values below {len(header)} names"
         raise ScenarioError(message)

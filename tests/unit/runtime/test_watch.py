@@ -57,3 +57,16 @@ def test_landings_of_several_vehicles_are_told_in_order_of_time():
         (0.5, "gull"),
         (1.0, "tern"),
     ]
+
+
+def test_a_vehicle_that_touches_with_its_top_down_has_turned_over_once_each_time():
+    columns = ("time_s", "qx", "qy", "contact", "status")
+    watched = watch(tern=columns)
+    upright, aloft, down, aside = (0.0, 0.0, 4.0), (1.0, 0.0, 0.0), (0.6, 0.5, 2.0), (0.5, 0.4, 2.0)
+    rows = [upright, aloft, down, down, aside, down]
+    watched.look({"tern": block(0.0, *rows)}, no_violations)
+    watched.look({"tern": block(3.0, down, upright)}, no_violations)
+    assert [(event.time_s, event.event) for event in watched.events] == [
+        (1.0, "turned over"),
+        (2.5, "turned over"),
+    ]

@@ -36,8 +36,9 @@ def test_a_single_row_ends_where_it_begins(tmp_path):
     assert table(tmp_path, "time_s,a\n2,1\n").end_s == 2.0
 
 
-def test_a_row_without_values_says_when_those_before_it_end(tmp_path):
-    read = table(tmp_path, "time_s,a,b\n0,1,2\n0.5,3,4\n7,,\n")
+@pytest.mark.parametrize("last", ["7,,", "7"])
+def test_a_row_without_values_says_when_those_before_it_end(last, tmp_path):
+    read = table(tmp_path, f"time_s,a,b\n0,1,2\n0.5,3,4\n{last}\n")
     assert read.end_s == 7.0
     np.testing.assert_array_equal(read.time_s, [0.0, 0.5])
     np.testing.assert_array_equal(read.values, [[1.0, 2.0], [3.0, 4.0]])

@@ -1,0 +1,56 @@
+"""What a scenario may say that is allowed and may yet not be meant, and rates beyond sense."""
+
+from textwrap import dedent
+
+import pytest
+
+from kittiwake.core.errors import ScenarioError
+from kittiwake.scenario.load import load_scenario
+
+
+def load(tmp_path, parameters="{}", faults="[]", rate_hz=100):
+    file = tmp_path / "tern.yaml"
+    text = f"""
+        name: tern
+        time: {{duration_s: 3, rate_hz: {rate_hz}}}
+        vehicles:
+          tern: {{model: crazyflie, parameters: {parameters}, faults: {faults}}}
+    """
+    file.write_text(dedent(text))
+    return load_scenario(str(file))
+
+
+def test_a_sound_scenario_has_no_remarks(tmp_path):
+    faults = "[{type: motor, at_s: 2.9, rotor: 0, keeps: 0.5}]"
+    assert load(tmp_path, faults=faults).remarks() == []
+
+
+def test_a_vehicle_heavier_than_its_thrust_is_remarked_on(tmp_path):
+    # four times 2.8815e-8 N s^2 times (2272.42 rad/s)^2
+    heaviest_kg = 4.0 * 2.8815e-8 * 2272.42**2 / 9.81
+    assert load(tmp_path, f"{{mass_kg: {0.999 * heaviest_kg}}}").remarks() == []
+    (remark,) = load(tmp_path, f"{{mass_kg: {1.001 * heaviest_kg}}}").remarks()
+    assert remark == "tern: its rotors lift 0.595 N at most, and it weighs 0.596 N"
+
+
+def test_a_fault_after_the_end_is_remarked_on(tmp_path):
+    (remark,) = load(tmp_path, faults="[{type: motor, at_s: 3, rotor: 0, keeps: 0.5}]").remarks()
+    assert "would be at 3 s, when the flight of 3 s is over" in remark
+
+
+def test_a_motor_faster_than_the_steps_can_follow_is_refused(tmp_path):
+    load(tmp_path, "{feet: null, rotor: {spin_up_s: 0.0051}}")
+    with pytest.raises(ScenarioError, match="in 0.0049 s.*time.rate_hz: 103 or more"):
+        load(tmp_path, "{feet: null, rotor: {spin_up_s: 0.0049}}")
+    with pytest.raises(ScenarioError, match="rotor: its speed follows in 0.004 s"):
+        load(tmp_path, "{feet: null, rotor: {spin_down_s: 0.004}}")
+
+
+def test_a_motor_without_a_range_of_speed_is_refused(tmp_path):
+    with pytest.raises(ScenarioError, match="min_speed_radps: 2300 is not allowed; must be below"):
+        load(tmp_path, "{rotor: {min_speed_radps: 2300}}")
+
+
+def test_a_kind_that_is_alone_in_its_family_is_told_with_its_keys(tmp_path):
+    with pytest.raises(ScenarioError, match=r"parameters\.battery\.foo: .* Allowed: capacity_c"):
+        load(tmp_path, "{battery: {type: lithium-polymer, foo: 1}}")
