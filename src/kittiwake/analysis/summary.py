@@ -32,6 +32,9 @@ from kittiwake.analysis.table import (
 
 SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
 
+# Less of a metre, a metre per second or a degree is said to be none: no flight means it.
+LEAST_SAID = 1e-4
+
 Rows = Float64[np.ndarray, "rows part"]
 
 
@@ -97,6 +100,13 @@ def summarise(
         "events": [asdict(event) for event in log.events],
         "metrics": {"waypoints": legs} if legs else {},
     }
+
+
+def in_digits(value: float) -> str:
+    """A number for people: three digits, or all those before the point if these are more."""
+    if abs(value) < LEAST_SAID:
+        return "0.00"
+    return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.3g}"
 
 
 def _reached(table: Table) -> int:

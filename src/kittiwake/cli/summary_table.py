@@ -6,6 +6,8 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from kittiwake.analysis.summary import in_digits
+
 MAX_ROWS = 20
 MAX_EVENTS = 10
 
@@ -35,7 +37,7 @@ def vehicle_table(summary: dict[str, Any]) -> Table:
         tilt = vehicle["max_tilt_rad"]
         table.add_row(
             name,
-            ", ".join(f"{x:.2f}" for x in vehicle["final_position_m"] or []) or "-",
+            ", ".join(f"{x:z.2f}" for x in vehicle["final_position_m"] or []) or "-",
             _number(vehicle["final_speed_mps"]),
             _number(vehicle["distance_m"]),
             _number(None if tilt is None else degrees(tilt)),
@@ -79,4 +81,4 @@ def _waypoint_lines(waypoints: dict[str, Any]) -> list[str]:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
+    return "-" if value is None else in_digits(value)

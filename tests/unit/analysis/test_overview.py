@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.image import imread
+from matplotlib.patches import Polygon, Rectangle
 from mpl_toolkits.mplot3d import Axes3D
 
 from kittiwake.analysis.log import Log
@@ -13,7 +14,8 @@ from kittiwake.analysis.overview import draw_overview, save_overview
 from kittiwake.analysis.overview.events import flag_rows
 from kittiwake.analysis.overview.inputs import input_panels
 from kittiwake.analysis.overview.look import DPI, PAGE_IN
-from kittiwake.analysis.overview.scene import look_around, mean_wind, stops
+from kittiwake.analysis.overview.resolution import readable_limits
+from kittiwake.analysis.overview.scene import look_around, stops, usual_wind
 from kittiwake.analysis.overview.series import readable_yaw_deg
 from kittiwake.analysis.overview.trace import find_losses, select_traces
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
@@ -49,7 +51,7 @@ def tour(rows=301):
         ends = np.concatenate([[0.0], PLACES_M[:, axis]])
         columns[f"{name}_m"] = np.interp(time_s, [0.0, 8.0, 18.0, 28.0], ends)
         columns[f"setpoint.position_{name}_world_m"] = PLACES_M[leg, axis]
-    columns |= {"wind_x_world_mps": 3.0, "wind_y_world_mps": 4.0 + np.sin(time_s)}
+    columns |= {"wind_x_world_mps": 3.0, "wind_y_world_mps": 4.0 + np.sin(0.2 * np.pi * time_s)}
     return table(columns | {name: shape(time_s) for name, shape in COMMANDS.items()}, rows)
 
 
@@ -134,7 +136,51 @@ def bare_log(rows, columns=STATE_COLUMNS):
     return Log({"otter": Table(columns, np.zeros((rows, len(columns))))})
 
 
+def standing_log(**world):
+    """A flight of 12 m east at 3 m up past whatever stands in the world."""
+    time_s = np.arange(101) / RATE_HZ
+    columns = {"x_m": 1.2 * time_s, "z_m": 3.0, "wind_x_world_mps": 0.0, "wind_z_world_mps": 0.0}
+    columns |= {"wind_y_world_mps": np.where(abs(time_s - 5.0) < 2.0, 5.0, 0.0)}
+    return Log({"gull": table(columns, 101)}, (), {"world": world})
+
+
+DRAUGHT = {
+    "type": "wind",
+    "from_world_m": [3, -4, 0],
+    "to_world_m": [7, 4, 6],
+    "wind_world_mps": [0, 3, 4],
+}
+FERRY = {
+    "type": "moving",
+    "position_world_m": [2, 1, 0.5],
+    "length_m": 2.0,
+    "width_m": 1.0,
+    "yaw_deg": 90,
+    "velocity_world_mps": [0.5, 0, 0],
+}
+
+
+def battery_log():
+    """Four rotors and a battery: all that a rotor vehicle can log."""
+    time_s = np.arange(101) / RATE_HZ
+    columns = {f"cmd_speeds_{n}_radps": 1500.0 + n * np.sin(time_s) for n in range(4)}
+    columns |= {f"act_rotor_{n}_radps": 1500.0 + n * np.cos(time_s) for n in range(4)}
+    columns |= {"act_battery_v": 4.0 - 0.1 * time_s, "act_battery_a": 2.0 + 0.1 * time_s}
+    columns |= {"act_battery_charge": 0.05 - 0.005 * time_s, "act_battery_empty": time_s > 9.0}
+    return Log({"crazyflie": table(columns | {"z_m": 10.0 - time_s}, 101)})
+
+
+def flat_log():
+    """A hover of which nothing is left but the rounding of sums."""
+    noise = 1e-13 * np.sin(np.arange(101))
+    columns = {name: noise for name in ("x_m", "y_m", "qx", "qz", "vx_mps", "cmd_torque_x_nm")}
+    return Log({"gull": table(columns | {"z_m": 10.0 + noise, "cmd_thrust_n": 5.0 + noise}, 101)})
+
+
 LOGS = {
+    "standing": lambda: standing_log(regions={"draught": DRAUGHT}, platforms={"ferry": FERRY}),
+    "battery": battery_log,
+    "flat": flat_log,
     "tour": tour_log,
     "fleet": lambda: fleet_log(10),
     "crowd": lambda: fleet_log(300),
@@ -157,7 +203,7 @@ LOGS = {
 }
 
 
-DRAWN = ("tour", "fleet", "crowd", "diverging", "late", "scattered")
+DRAWN = ("tour", "fleet", "crowd", "diverging", "late", "scattered", "standing", "battery", "flat")
 
 
 @pytest.fixture(scope="module")
@@ -306,9 +352,9 @@ def test_inputs_are_grouped_by_unit_and_constant_ones_are_noted():
         angles.inputs[0].values, np.degrees(tour_log().column("pelican", "cmd_pitch_rad"))
     )
     assert rate.label == "yaw rate\n(deg/s)"
-    assert [item.label.split("\n")[0] for item in relative.inputs] == [
-        "actuator thrust",
-        "throttle",
+    assert [item.label for item in relative.inputs] == [
+        "thrust /\u00a017\u00a0N",
+        "throttle /\u00a00.61",
     ]
     assert all(item.largest == pytest.approx(1.0) for item in relative.inputs)
     assert relative.notes == ("battery 11.9 V",)
@@ -320,17 +366,20 @@ def test_commands_of_any_vehicle_are_shown_with_their_units():
     assert [panel.label for panel in panels] == [
         "rudder\n(deg)",
         "force x\n(N)",
-        "actuator rotor speed 1\n(rad/s)",
+        "input\n(rad/s)",
     ]
     assert panels[2].inputs[0].values[0] == 500.0
 
 
 def test_more_inputs_than_fit_beside_a_panel_are_counted():
-    columns = {f"cmd_rotor_{n}_radps": float(n) for n in range(9)}
+    columns = {f"cmd_rotor_{n}_radps": float(n) for n in range(50)}
     figure = draw_overview(Log({"octo": table(columns, 5)}))
     axes = axes_labelled(figure, "inputs\n(rad/s)")
-    assert len(axes.lines) == 9
-    assert listed(axes)[-2:] == ["rotor 5", "and 3 more"]
+    assert len(axes.lines) == 50
+    named = listed(axes)
+    assert named[-1] == f"and {51 - len(named)} more"
+    [legend] = page_boxes(figure, [axes.get_legend()])
+    assert legend.y0 >= axes.get_window_extent().y0 - 0.14 * DPI  # the gap between panels
 
 
 def test_many_vehicles_are_compared_by_error_height_and_speed(figures):
@@ -470,7 +519,10 @@ def outer_words(axes):
     ticks = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
     numbers = [label for at, label in ticks if low <= at <= high]
     inside = [text for text in axes.texts if text.get_text()]
-    names = [] if isinstance(axes, Axes3D) else [axes.xaxis.label, axes.yaxis.label, *numbers]
+    names = [axes.xaxis.label, axes.yaxis.label, *numbers]
+    if isinstance(axes, Axes3D):
+        # words that stand in space have a place on the page only while they are drawn
+        inside, names = [], [axes.xaxis.label, axes.yaxis.label, axes.zaxis.label]
     legend = [] if axes.get_legend() is None else [axes.get_legend()]
     return inside + [name for name in names if name.get_text() and axes.axison] + legend
 
@@ -521,10 +573,84 @@ def test_the_footer_has_the_metrics(figures):
 
 def test_the_wind_is_named_by_where_it_comes_from(figures):
     traces = [trace_of(tour_log())]
-    assert mean_wind(traces) == pytest.approx([3.0, 4.0], abs=0.1)
+    assert usual_wind(traces) == pytest.approx([3.0, 4.0], abs=0.1)
     said = [text.get_text() for text in figures["tour"].axes[2].texts]
     assert "wind\n5 m/s\nfrom 217°" in said  # 180 + atan(3 / 4) degrees
-    assert mean_wind([trace_of(Log({"a": hovering(0)}))]) is None
+    assert usual_wind([trace_of(Log({"a": hovering(0)}))]) is None
+
+
+def test_boxes_and_decks_are_named_on_the_map_and_explained_beside_it(figures):
+    plan, key = figures["standing"].axes[1:3]
+    assert {text.get_text() for text in plan.texts} >= {"draught 5 m/s", "ferry"}
+    [box] = [patch for patch in plan.patches if isinstance(patch, Rectangle)]
+    assert (box.get_xy(), box.get_width(), box.get_height()) == ((3.0, -4.0), 4.0, 8.0)
+    assert listed(key)[-3:] == ["box of wind", "deck at the end", "deck at the start"]
+
+
+def test_a_deck_is_drawn_where_it_is_at_the_start_and_at_the_end(figures):
+    end, start = [p for p in figures["standing"].axes[1].patches if isinstance(p, Polygon)]
+    # turned by 90 degrees, it is 1 m long from west to east; it sails 5 m in 10 s
+    for outline, west in ((start, 1.5), (end, 6.5)):
+        corners = outline.get_xy()[:4]
+        assert np.allclose(corners.min(axis=0), [west, 0.0], atol=1e-6)
+        assert np.allclose(corners.max(axis=0), [west + 1.0, 2.0], atol=1e-6)
+
+
+def test_a_box_crossed_on_the_way_is_not_the_wind_but_a_curve(figures):
+    figure = figures["standing"]
+    assert usual_wind([trace_of(LOGS["standing"]())]) is None
+    assert listed(axes_labelled(figure, "wind\n(m/s)")) == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        {"regions": {"draught": DRAUGHT | {"type": "no such kind"}}},
+        {"regions": ["draught"]},
+        {"platforms": {"ferry": FERRY | {"length_m": -1}}},
+    ],
+)
+def test_a_world_that_no_scenario_may_have_is_drawn_empty(world):
+    scene = look_around([trace_of(tour_log())], {"world": world})
+    assert scene.standing.extents == []
+
+
+def test_what_stands_far_away_does_not_shrink_the_paths():
+    far = DRAUGHT | {"from_world_m": [-900, -900, 0], "to_world_m": [900, 900, 500]}
+    near = look_around([trace_of(LOGS["standing"]())], {"world": {"regions": {"draught": DRAUGHT}}})
+    wide = look_around([trace_of(LOGS["standing"]())], {"world": {"regions": {"draught": far}}})
+    assert near.low[1] < -4.0
+    assert near.high[1] > 4.0
+    assert max(wide.high - wide.low) < 15.0
+
+
+def test_axes_never_magnify_rounding(figures):
+    least = {"position\n(m)": 0.01, "attitude\n(deg)": 0.1, "yaw\n(deg)": 0.1, "speed\n(m/s)": 0.01}
+    for label, span in least.items():
+        axes = axes_labelled(figures["flat"], label)
+        assert np.ptp(axes.get_ylim()) >= span
+        assert axes.yaxis.get_offset_text().get_text() == ""
+    assert readable_limits((-1.0, 1.0), "m") == (-1.0, 1.0)
+
+
+def test_commands_are_dashed_in_the_colour_of_what_follows_them(figures):
+    axes = axes_labelled(figures["battery"], "inputs\n(rad/s)")
+    commands, rotors = axes.lines[:4], axes.lines[4:8]
+    assert all(line.is_dashed() for line in commands)
+    assert not any(line.is_dashed() for line in rotors)
+    assert [line.get_color() for line in commands] == [line.get_color() for line in rotors]
+    assert listed(axes) == [*(f"rotor {n}" for n in range(4)), "command"]
+
+
+def test_yaw_begins_within_half_a_turn_and_goes_on_from_there():
+    falling = np.linspace(-100.0, -650.0, 400)
+    smooth = readable_yaw_deg((falling + 180.0) % 360.0 - 180.0)
+    assert np.allclose(smooth, falling, atol=1e-9)
+
+
+def test_set_points_above_each_other_share_a_mark_on_the_map():
+    places = np.array([[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [2.0, 0.0, 0.0]])
+    assert stops(places, 2) == {(0.0, 0.0): [1], (2.0, 0.0): [2, 3]}
 
 
 def test_set_points_are_numbered_in_the_order_of_the_tour(figures):

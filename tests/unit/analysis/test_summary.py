@@ -6,7 +6,7 @@ import pytest
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.separation import TREE_FROM_VEHICLES, min_separation
-from kittiwake.analysis.summary import SETPOINT_WORLD_M, Flown, max_tilt_rad, summarise
+from kittiwake.analysis.summary import SETPOINT_WORLD_M, Flown, in_digits, max_tilt_rad, summarise
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 
 HOLDING = Flown("pelican", tracked=True, planned_legs=None)
@@ -229,3 +229,17 @@ def test_the_waypoints_that_were_reached_are_counted():
     table = circle(columns=(*COLUMNS, "guidance.legs"))
     found = summary({"a": changed(table, "guidance.legs", slice(900, None), 3.0)}, flown=TOURING)
     assert found["metrics"] == {"waypoints": {"a": {"reached": 3, "planned": 5}}}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (5.5e-15, "0.00"),
+        (-3e-9, "0.00"),
+        (0.00573, "0.00573"),
+        (12.53, "12.5"),
+        (12345.6, "12,346"),
+    ],
+)
+def test_numbers_are_said_in_three_digits_and_rounding_as_none(value, said):
+    assert in_digits(value) == said

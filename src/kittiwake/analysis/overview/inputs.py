@@ -1,17 +1,21 @@
 """A vehicle's inputs as panels: commands and actuator states of one unit together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import degrees
 
 import numpy as np
 from jaxtyping import Float64
 
+from kittiwake.analysis.overview.resolution import negligible
 from kittiwake.analysis.overview.trace import Trace
 
-PREFIXES = {"cmd_": "", "act_": "actuator "}
+COMMAND, ACTUAL = "cmd_", "act_"
 FRAMES = ("world", "body")
+CLASHING = "actual "  # before what is called as its command is
 MAX_PANELS = 3
+NO_BREAK = "\u00a0"
+MAX_NAME = 12  # characters of a name that stands beside an axis
 
 # ending of a column's name -> (unit shown, factor)
 UNITS = {
@@ -39,6 +43,7 @@ class Input:
     label: str
     unit: str
     values: Float64[np.ndarray, " rows"]
+    commanded: bool = False
 
     @property
     def largest(self) -> float:
@@ -53,7 +58,15 @@ class Input:
     @property
     def constant(self) -> bool:
         """Whether it never changes."""
-        return float(np.nanmax(self.values) - np.nanmin(self.values)) <= 1e-9 * self.largest
+        change = float(np.nanmax(self.values) - np.nanmin(self.values))
+        return change <= 1e-9 * self.largest or negligible(change, self.unit)
+
+    def is_command_for(self, other: "Input") -> bool:
+        """Whether this is what was asked of another, as ``cmd_speeds_2`` of ``act_rotor_2``."""
+        number = self.label.rpartition(" ")[2]
+        numbered = number.isdigit() and number == other.label.rpartition(" ")[2]
+        same = numbered or other.label.removeprefix(CLASHING) == self.label
+        return self.commanded and not other.commanded and same
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +75,7 @@ class InputPanel:
 
     label: str
     inputs: tuple[Input, ...]
+    unit: str
     notes: tuple[str, ...] = ()
 
 
@@ -82,32 +96,35 @@ def input_panels(trace: Trace) -> list[InputPanel]:
             groups = varying
             notes = tuple(f"{item.label} {item.first:.4g} {item.unit}".strip() for item in still)
     if len(groups) <= MAX_PANELS:
-        panels = [InputPanel(_group_label(group), group) for group in groups]
+        panels = [_panel(group) for group in groups]
     else:
         own, merged = groups[: MAX_PANELS - 1], groups[MAX_PANELS - 1 :]
-        panels = [InputPanel(_group_label(group), group) for group in own]
+        panels = [_panel(group) for group in own]
         relative = tuple(_relative(item) for group in merged for item in group)
-        panels.append(InputPanel("inputs\n(relative)", relative))
+        panels.append(InputPanel("inputs\n(relative)", relative, ""))
     if panels and notes:
-        panels[-1] = InputPanel(panels[-1].label, panels[-1].inputs, notes)
+        panels[-1] = replace(panels[-1], notes=notes)
     return panels
 
 
 def shown(trace: Trace, column: str) -> Input:
     """A column as an input: ``cmd_yaw_rate_radps`` is the yaw rate in deg/s."""
-    prefix = next(prefix for prefix in PREFIXES if column.startswith(prefix))
-    words = column.removeprefix(prefix).split("_")
+    commanded = column.startswith(COMMAND)
+    own = column.removeprefix(COMMAND).removeprefix(ACTUAL)
+    words = own.split("_")
     unit, factor = UNITS.get(words[-1], ("", 1.0)) if len(words) > 1 else ("", 1.0)
     if unit:
         words = words[:-1]
     if unit == "deg/s" and {"rotor", "speeds"} & set(words):  # nobody thinks of these in degrees
         unit, factor = "rad/s", 1.0
     label = " ".join(word for word in words if word not in FRAMES)
-    return Input(PREFIXES[prefix] + label, unit, factor * trace.table.part((column,))[:, 0])
+    if not commanded and COMMAND + own in trace.table.columns:
+        label = CLASHING + label
+    return Input(label, unit, factor * trace.table.part((column,))[:, 0], commanded)
 
 
 def _drawn(trace: Trace, column: str) -> bool:
-    return column.startswith(tuple(PREFIXES)) and trace.has((column,))
+    return column.startswith((COMMAND, ACTUAL)) and trace.has((column,))
 
 
 def _by_unit(inputs: Sequence[Input]) -> list[tuple[Input, ...]]:
@@ -116,12 +133,17 @@ def _by_unit(inputs: Sequence[Input]) -> list[tuple[Input, ...]]:
     return [tuple(item for item in inputs if item.unit == unit) for unit in in_order]
 
 
-def _group_label(group: tuple[Input, ...]) -> str:
+def _panel(group: tuple[Input, ...]) -> InputPanel:
+    unit = group[0].unit
     name = group[0].label if len(group) == 1 else "inputs"
-    return f"{name}\n({group[0].unit})" if group[0].unit else name
+    name = name if len(name) <= MAX_NAME else "input"
+    return InputPanel(f"{name}\n({unit})" if unit else name, group, unit)
 
 
 def _relative(item: Input) -> Input:
-    largest = item.largest
-    values = item.values / largest if largest > 0.0 else item.values
-    return Input(f"{item.label}\n(of {largest:.3g} {item.unit}".strip() + ")", "", values)
+    if negligible(item.largest, item.unit):
+        return Input(item.label, "", item.values)
+    # what it is divided by stays on one line
+    divisor = f"{item.largest:.3g} {item.unit}".strip().replace(" ", NO_BREAK)
+    label = item.label if divisor == "1" else f"{item.label} /{NO_BREAK}{divisor}"
+    return Input(label, "", item.values / item.largest)

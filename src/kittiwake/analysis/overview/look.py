@@ -24,6 +24,9 @@ HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#4D4D
 INK, GREY, PALE, ALARM = "#1A1A1A", "#6B6B6B", "#D9D9D9", "#A4262C"
 SMALL, NORMAL, LARGE = 8.0, 9.0, 17.0
 POINTS_PER_INCH = 72.0
+WRAP = 18
+# of a list beside axes: the pitch of its entries, and of further lines of one
+ENTRY_IN, LINE_IN = 0.15, 0.13
 
 SETTINGS = {
     "font.size": NORMAL,
@@ -94,7 +97,11 @@ def few_ticks(axes: Axes, *, x: int = 8, y: int = 4) -> None:
 
 
 def list_beside(
-    axes: Axes, handles: Sequence[Artist], *, at: tuple[float, float] = (1.01, 1.0), wrap: int = 18
+    axes: Axes,
+    handles: Sequence[Artist],
+    *,
+    at: tuple[float, float] = (1.01, 1.0),
+    wrap: int = WRAP,
 ) -> Legend | None:
     """A legend whose upper left corner is at a place in the axes' coordinates; None if empty."""
     if not handles:
@@ -116,6 +123,11 @@ def list_beside(
     for text in legend.get_texts():
         text.set_parse_math(False)
     return legend
+
+
+def listed_height_in(label: str) -> float:
+    """How high an entry of a list beside axes is."""
+    return ENTRY_IN + LINE_IN * _wrapped(label, WRAP).count("\n")
 
 
 def _wrapped(text: str, width: int) -> str:

@@ -28,11 +28,15 @@ from kittiwake.analysis.overview.look import (
 )
 from kittiwake.analysis.overview.scene import Scene, stops
 from kittiwake.analysis.overview.series import FEW_VEHICLES
+from kittiwake.analysis.overview.standing_maps import (
+    draw_standing_from_above,
+    draw_standing_in_space,
+    standing_marks,
+)
 from kittiwake.analysis.overview.trace import Loss, Trace, without_value
 
-SPACE_IN = (0.2, 4.3, 7.5, 8.15)
-# room for ticks and names: to the left and below, to the right and above
-LABELS_IN = np.array([0.85, 0.55]), np.array([0.95, 0.1])
+SPACE_IN = (0.45, 4.3, 7.5, 8.15)
+FITS = 3
 PLAN_IN = (0.8, 0.95, 5.75, 4.15)
 KEY_IN = (5.95, 0.95, 7.5, 4.15)
 MAX_STOPS = 40
@@ -58,6 +62,7 @@ def draw_space(
     axes = figure.add_axes(box(*SPACE_IN), projection="3d")
     assert isinstance(axes, Axes3D)
     _set_box(axes, scene)
+    draw_standing_in_space(axes, scene)
     if scene.area is not None:
         for start, end in _edges(*scene.area):
             pair = np.stack([start, end]).T
@@ -66,13 +71,17 @@ def draw_space(
     for trace, colour in zip(traces, colours, strict=True):
         x, y, z = trace.position_world_m.T
         if few:
-            floor = np.where(np.isfinite(z), scene.low[2], np.nan)
+            floor = np.where(np.isfinite(z), scene.floor_m, np.nan)
             axes.plot(x, y, floor, color=SHADOW, linewidth=1.0)
         _draw_path(axes, (x, y, z), colour, few=few)
         if few:
             _draw_stops(axes, trace, colour)
     _draw_ends(axes, traces, colours, dimensions=3)
-    for line in axes.lines:  # the axes are a square inside the room that the picture has
+    _fill_room(axes, scene.high - scene.low)
+    for line in (
+        *axes.lines,
+        *axes.collections,
+    ):  # the axes are a square inside the room that the picture has
         line.set_clip_on(False)
     return axes
 
@@ -100,6 +109,7 @@ def draw_plan(
         if few:
             _draw_stops(axes, trace, colour, numbered=len(traces) == 1)
     _draw_ends(axes, traces, colours, dimensions=2)
+    draw_standing_from_above(axes, scene, traces)
     if not any(np.isfinite(trace.position_world_m).all(axis=1).any() for trace in traces):
         axes.annotate(
             "no position was recorded",
@@ -146,7 +156,6 @@ def _set_box(axes: Axes3D, scene: Scene) -> None:
     axes.set_zlim(low[2], high[2])
     # the longer side lies across the picture
     axes.view_init(elev=ELEVATION_DEG, azim=-62.0 if size[0] >= size[1] else -28.0)
-    _fill_room(axes, size)
     labels = ("east x (m)", "north y (m)", "up z (m)")
     for axis, label, share in zip("xyz", labels, size / max(size), strict=True):
         own = getattr(axes, f"{axis}axis")
@@ -168,15 +177,34 @@ def _set_box(axes: Axes3D, scene: Scene) -> None:
 def _fill_room(axes: Axes3D, size: Float64[np.ndarray, "3"]) -> None:
     """Equal axes, as large as the room left by their labels allows, and in its middle."""
     left, bottom, right, top = SPACE_IN
-    start, end = SPACE_IN[:2] + LABELS_IN[0], SPACE_IN[2:] - LABELS_IN[1]
+    start, end = np.array(SPACE_IN[:2]), np.array(SPACE_IN[2:])
     width, depth, height = (size / max(size)).tolist()
+    zoom: Any = 1.0  # declared a whole number, by mistake
     axes.set_box_aspect((width, depth, height))
-    low, high = _extent_in(axes)
-    zoom: Any = float(min((end - start) / (high - low)))  # declared a whole number, by mistake
-    axes.set_box_aspect((width, depth, height), zoom=zoom)
-    low, high = _extent_in(axes)
+    # words keep their size when the box does not, so that one fit is not exact
+    for _ in range(FITS):
+        low, high = _words_in(axes)
+        zoom *= float(min((end - start) / (high - low)))
+        axes.set_box_aspect((width, depth, height), zoom=zoom)
+    low, high = _words_in(axes)
     x, y = (start + end) / 2 - (low + high) / 2
     axes.set_position(box(left + x, bottom + y, right + x, top + y))
+
+
+def _words_in(axes: Axes3D) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and highest places on the page, in inches, of the box and its words."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()  # in space, words have no place before
+    low, high = _extent_in(axes)
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        first, last = axis.get_view_interval()
+        numbers = [tick.label1 for tick in axis.majorTicks if first <= tick.get_loc() <= last]
+        for word in (axis.label, *numbers):
+            taken = word.get_window_extent()
+            low = np.minimum(low, np.array(taken.min) / figure.dpi)
+            high = np.maximum(high, np.array(taken.max) / figure.dpi)
+    return low, high
 
 
 def _extent_in(axes: Axes3D) -> tuple[np.ndarray, np.ndarray]:
@@ -209,14 +237,14 @@ def _draw_path(
 
 def _draw_stops(axes: Axes, trace: Trace, colour: str, *, numbered: bool = False) -> None:
     """Set points as marks if they are few, else as the line along which the set point moves."""
-    places = stops(trace.setpoint_world_m)
     dimensions = 3 if isinstance(axes, Axes3D) else 2
+    places = stops(trace.setpoint_world_m, dimensions)
     if len(places) > MAX_STOPS:
         path = trace.setpoint_world_m[:, :dimensions].T
         axes.plot(*path, color=GREY, linewidth=1.0, linestyle=(0, (4, 2.5)), zorder=2.8)
         return
     for at, numbers in places.items():
-        axes.plot(*([x] for x in at[:dimensions]), markeredgecolor=colour, zorder=3.2, **STOP)
+        axes.plot(*([x] for x in at), markeredgecolor=colour, zorder=3.2, **STOP)
         if numbered and len(places) > 1:
             text = axes.annotate(
                 ", ".join(map(str, numbers)),
@@ -295,13 +323,13 @@ def _marks(traces: Sequence[Trace], losses: Mapping[str, Loss], scene: Scene) ->
         dashes = (0, (4, 2.5))
         marks.append(Line2D([], [], color=GREY, linestyle=dashes, label="set point"))
     if few and traces:
-        floor = "shadow on the ground" if scene.grounded else f"shadow at {scene.low[2]:.4g} m"
+        floor = "shadow on the ground" if scene.grounded else f"shadow at {scene.floor_m:.4g} m"
         marks.append(Line2D([], [], color=SHADOW, label=floor))
     if scene.area is not None:
         marks.append(
             Line2D([], [], color=GREY, linewidth=0.8, linestyle=AREA_DASHES, label="flight area")
         )
-    return marks
+    return [*marks, *standing_marks(scene.standing)]
 
 
 def _losses(losses: Mapping[str, Loss]) -> Sequence[Artist]:

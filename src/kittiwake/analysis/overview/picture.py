@@ -27,6 +27,7 @@ from kittiwake.analysis.overview.series import (
     vehicle_panels,
 )
 from kittiwake.analysis.overview.trace import Loss, Trace, find_losses, select_traces
+from kittiwake.analysis.summary import in_digits
 
 LEFT_IN, TITLE_IN, SUBTITLE_IN, FOOTER_IN = 0.45, 8.55, 8.26, 0.22
 MAX_TITLE, MAX_SUBTITLE, MAX_NAME, MAX_METRICS = 90, 165, 18, 4
@@ -58,13 +59,14 @@ def _draw(figure: Figure, log: Log) -> None:
     traces = select_traces(log, losses)
     shades = look.fleet_colours(len(log.names))
     colours = [shades[trace.place] for trace in traces]
-    scene = look_around(traces, log.scenario)
+    span_s = _span_s(traces)
+    scene = look_around(traces, log.scenario, span_s)
     draw_space(figure, traces, colours, scene)
     draw_plan(figure, traces, colours, scene)
     draw_key(figure, traces, losses, scene)
     many = len(log.names) != 1
     panels = fleet_panels(traces, colours) if many else vehicle_panels(traces[0])
-    drawn = draw_panels(figure, panels, _span_s(traces))
+    drawn = draw_panels(figure, panels, span_s)
     happened, named = draw_events(drawn, log.events, many=many)
     if many:
         _name_vehicles(figure, log.names, shades)
@@ -171,7 +173,7 @@ def _draw_footer(figure: Figure, summary: Mapping[str, Any]) -> None:
     ]
     separation_m = _known(summary.get("min_separation_m"))
     if separation_m is not None:
-        parts.append(f"min separation {separation_m:.3g} m")
+        parts.append(f"min separation {in_digits(separation_m)} m")
     metrics = list((summary.get("metrics") or {}).items())[:MAX_METRICS]
     parts += [f"{name} {value:.4g}" for name, value in metrics if _known(value) is not None]
     line = " · ".join(part for part in parts if part)
@@ -195,11 +197,11 @@ def _metric(
         return ""
     worst = max(values, key=lambda name: values[name])
     if len(vehicles) == 1:
-        return f"{label} {values[worst]:.3g}{gap}{unit}"
+        return f"{label} {in_digits(values[worst])}{gap}{unit}"
     median = float(np.median(list(values.values())))
     return (
-        f"{label} {values[worst]:.3g}{gap}{unit} ({look.shortened(worst, MAX_NAME)}),"
-        f" median {median:.3g}{gap}{unit}"
+        f"{label} {in_digits(values[worst])}{gap}{unit} ({look.shortened(worst, MAX_NAME)}),"
+        f" median {in_digits(median)}{gap}{unit}"
     )
 
 

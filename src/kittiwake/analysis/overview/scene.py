@@ -1,4 +1,4 @@
-"""What the maps show beside the paths: wind, set points, ground, flight area and their limits."""
+"""What the maps show beside the paths: wind, set points, ground, what stands on it, and limits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
+from kittiwake.analysis.overview.standing import Corner, Standing, find_standing
 from kittiwake.analysis.overview.trace import MEANINGLESS, Trace
 
-WIND_WORLD_MPS = ("wind_x_world_mps", "wind_y_world_mps")
 CALM_MPS = 0.01
 # A flight area is drawn up to this many times the size of the paths; beyond, they would be dots.
 AREA_FACTOR = 2.0
+# Boxes and decks are held whole as long as the maps become at most so many times larger than paths.
+STANDING_FACTOR = 3.0
 LEAST_SPAN_M = 0.5
 LEAST_SHARE = 0.3
-
-Corner = Float64[np.ndarray, "3"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,18 +27,24 @@ class Scene:
         low: the box's lowest coordinates.
         high: its highest coordinates.
         area: the flight area's lowest and highest coordinates, if it is drawn.
-        grounded: whether the box stands on the ground.
-        wind_world_mps: the mean wind to the east and north; None in calm air.
+        floor_m: the height at which shadows are drawn.
+        grounded: whether that is the ground.
+        standing: boxes that blow or push, and decks.
+        wind_world_mps: the usual wind to the east and north; None in calm air.
     """
 
     low: Corner
     high: Corner
     area: tuple[Corner, Corner] | None
+    floor_m: float
     grounded: bool
+    standing: Standing
     wind_world_mps: Float64[np.ndarray, "2"] | None
 
 
-def look_around(traces: Sequence[Trace], scenario: Mapping[str, Any]) -> Scene:
+def look_around(
+    traces: Sequence[Trace], scenario: Mapping[str, Any], span_s: tuple[float, float] = (0.0, 0.0)
+) -> Scene:
     """The scene that holds all that is drawn of these vehicles."""
     low, high = _reach(traces)
     world = scenario.get("world")
@@ -46,32 +52,41 @@ def look_around(traces: Sequence[Trace], scenario: Mapping[str, Any]) -> Scene:
     area = _area(world.get("area"), low, high)
     if area is not None:
         low, high = np.minimum(low, area[0]), np.maximum(high, area[1])
+    standing = find_standing(world, span_s)
+    low, high = _with_near(low, high, standing)
     ground_m = _number(world.get("ground_z_m"), 0.0)
     # shadows fall on the ground if that is as near as the paths are wide
-    grounded = bool(0.0 <= low[2] - ground_m <= max(high - low))
+    grounded = bool(low[2] - max(high - low) <= ground_m <= high[2])
     if grounded:
-        low = np.array([low[0], low[1], ground_m])
-    return Scene(*_opened(low, high, grounded=grounded), area, grounded, mean_wind(traces))
+        low = np.array([low[0], low[1], min(low[2], ground_m)])
+    low, high = _opened(low, high, grounded=grounded)
+    floor_m = ground_m if grounded else float(low[2])
+    return Scene(low, high, area, floor_m, grounded, standing, usual_wind(traces))
 
 
-def mean_wind(traces: Sequence[Trace]) -> Float64[np.ndarray, "2"] | None:
-    """The wind to the east and north, mean over the flight of all drawn vehicles."""
-    parts = [trace.table.part(WIND_WORLD_MPS) for trace in traces]
+def usual_wind(traces: Sequence[Trace]) -> Float64[np.ndarray, "2"] | None:
+    """The wind to the east and north, median over the flight of all drawn vehicles.
+
+    Neither gusts nor a jet of air that a vehicle has crossed move it, as they would a mean.
+    """
+    parts = [trace.wind_world_mps[:, :2] for trace in traces]
     wind = np.concatenate([np.empty((0, 2)), *parts])
     wind = wind[np.isfinite(wind).all(axis=1)]
     if not len(wind):
         return None
-    mean = wind.mean(axis=0)
-    return mean if np.hypot(mean[0], mean[1]) >= CALM_MPS else None
+    usual = np.median(wind, axis=0)
+    return usual if np.hypot(usual[0], usual[1]) >= CALM_MPS else None
 
 
-def stops(setpoint_world_m: Float64[np.ndarray, "rows 3"]) -> dict[tuple[float, ...], list[int]]:
-    """Set points by place, each with its numbers in order of time, from 1."""
+def stops(
+    setpoint_world_m: Float64[np.ndarray, "rows 3"], dimensions: int = 3
+) -> dict[tuple[float, ...], list[int]]:
+    """Set points by place in so many dimensions, with their numbers in order of time, from 1."""
     known = setpoint_world_m[np.isfinite(setpoint_world_m).all(axis=1)]
     new = np.any(np.diff(known, axis=0, prepend=np.full((1, 3), np.nan)) != 0.0, axis=1)
     numbered: dict[tuple[float, ...], list[int]] = {}
     for number, place in enumerate(known[new].tolist(), start=1):
-        numbered.setdefault(tuple(place), []).append(number)
+        numbered.setdefault(tuple(place[:dimensions]), []).append(number)
     return numbered
 
 
@@ -102,6 +117,16 @@ def _area(area: object, low: Corner, high: Corner) -> tuple[Corner, Corner] | No
     bottom, top = edges.T
     near = np.isfinite(edges).all() and max(top - bottom) <= AREA_FACTOR * max(high - low)
     return (bottom, top) if near else None
+
+
+def _with_near(low: Corner, high: Corner, standing: Standing) -> tuple[Corner, Corner]:
+    """Limits that hold what stands near the paths, too."""
+    largest = STANDING_FACTOR * max(float(max(high - low)), LEAST_SPAN_M)
+    for bottom, top in standing.extents:
+        lower, upper = np.minimum(low, bottom), np.maximum(high, top)
+        if max(upper - lower) <= largest:
+            low, high = lower, upper
+    return low, high
 
 
 def _opened(low: Corner, high: Corner, *, grounded: bool) -> tuple[Corner, Corner]:

@@ -10,8 +10,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from kittiwake.analysis.overview.inputs import input_panels
-from kittiwake.analysis.overview.look import GREY, HUES, NORMAL, box, few_ticks, list_beside
+from kittiwake.analysis.overview.inputs import Input, input_panels
+from kittiwake.analysis.overview.look import (
+    GREY,
+    HUES,
+    NORMAL,
+    box,
+    few_ticks,
+    list_beside,
+    listed_height_in,
+)
+from kittiwake.analysis.overview.resolution import readable_limits
 from kittiwake.analysis.overview.trace import Trace
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 
@@ -19,9 +28,10 @@ LEFT, RIGHT, BOTTOM, TOP, GAP = 8.35, 14.4, 0.95, 7.55, 0.14
 SETPOINT_YAW = "setpoint.yaw_rad"
 SETPOINT_HEIGHT = "setpoint.height_world_m"
 SETPOINT_VELOCITY_WORLD_MPS = tuple(f"setpoint.velocity_{axis}_world_mps" for axis in "xyz")
-MAX_LISTED = 6
 APART_FACTOR = 4.0
 FEW_VEHICLES = 12
+MAX_TURN_DEG = 1080.0
+GUST_MPS = 0.1
 
 Series = Float64[np.ndarray, " rows"]
 
@@ -43,34 +53,42 @@ class Panel:
 
     label: str
     lines: tuple[Line, ...]
+    unit: str
     notes: tuple[str, ...] = ()
     listed: bool = True
 
 
 def vehicle_panels(trace: Trace) -> list[Panel]:
-    """All of one vehicle: position, attitude, speed and inputs."""
+    """All of one vehicle: position, attitude, speed, wind if it changes, and inputs."""
     return [
         *_position_panels(trace),
         _tilt_panel(trace),
         _yaw_panel(trace),
         _speed_panel(trace),
+        *_wind_panels(trace),
         *_input_panels(trace),
     ]
 
 
 def fleet_panels(traces: Sequence[Trace], colours: Sequence[str]) -> list[Panel]:
-    """What compares vehicles: distance to the set point where there is one, height and speed."""
+    """What compares vehicles: distance to the set point, height, speed, and wind.
+
+    The first is left out if there is no set point, the last if the wind never changes.
+    """
     panels = []
     if any(trace.has(SETPOINT_WORLD_M) for trace in traces):
         errors = [
             np.linalg.norm(trace.position_world_m - trace.setpoint_world_m, axis=1)
             for trace in traces
         ]
-        panels.append(_fleet_panel("position error (m)", traces, errors, colours))
+        panels.append(_fleet_panel("position error", "m", traces, errors, colours))
     heights = [trace.position_world_m[:, 2] for trace in traces]
     speeds = [trace.speed_mps for trace in traces]
-    panels.append(_fleet_panel("height z (m)", traces, heights, colours))
-    panels.append(_fleet_panel("speed (m/s)", traces, speeds, colours))
+    panels.append(_fleet_panel("height z", "m", traces, heights, colours))
+    panels.append(_fleet_panel("speed", "m/s", traces, speeds, colours))
+    if any(_changeable(trace.wind_world_mps) for trace in traces):
+        winds = [np.linalg.norm(trace.wind_world_mps, axis=1) for trace in traces]
+        panels.append(_fleet_panel("wind met", "m/s", traces, winds, colours))
     return panels
 
 
@@ -83,7 +101,7 @@ def draw_panels(figure: Figure, panels: Sequence[Panel], span_s: tuple[float, fl
         axes = figure.add_axes(
             box(LEFT, top - height, RIGHT, top), sharex=drawn[0] if drawn else None
         )
-        _draw_panel(axes, panel)
+        _draw_panel(axes, panel, height)
         axes.tick_params(labelbottom=row == len(panels) - 1)
         drawn.append(axes)
     drawn[0].set_xlim(*span_s)
@@ -92,7 +110,7 @@ def draw_panels(figure: Figure, panels: Sequence[Panel], span_s: tuple[float, fl
 
 
 def readable_yaw_deg(yaw_deg: Series) -> Series:
-    """Yaw without jumps by 360 degrees; of a vehicle that spins, cut where it jumps.
+    """Yaw from where it begins without jumps by 360 degrees; of a spin, cut where it jumps.
 
     Turned on without limit, a spin's angle would leave no room to read anything else.
     """
@@ -101,8 +119,7 @@ def readable_yaw_deg(yaw_deg: Series) -> Series:
         return yaw_deg
     smooth = np.full_like(yaw_deg, np.nan)
     smooth[known] = np.unwrap(yaw_deg[known], period=360.0)
-    smooth -= 360.0 * np.round(np.nanmean(smooth) / 360.0)
-    return smooth if np.nanmax(np.abs(smooth)) <= 360.0 else cut_at_jumps(yaw_deg)
+    return smooth if np.ptp(smooth[known]) <= MAX_TURN_DEG else cut_at_jumps(yaw_deg)
 
 
 def cut_at_jumps(angle_deg: Series) -> Series:
@@ -119,10 +136,10 @@ def _position_panels(trace: Trace) -> list[Panel]:
     position = trace.position_world_m
     lines = _lines(trace, "xyz", position)
     if not _height_is_apart(position):
-        return [Panel("position\n(m)", lines + _wanted(trace, wanted))]
+        return [Panel("position\n(m)", lines + _wanted(trace, wanted), "m")]
     return [
-        Panel("position\n(m)", lines[:2] + _wanted(trace, wanted[:, :2])),
-        Panel("height\n(m)", lines[2:] + _wanted(trace, wanted[:, 2:], HUES[2:])),
+        Panel("position\n(m)", lines[:2] + _wanted(trace, wanted[:, :2]), "m"),
+        Panel("height\n(m)", lines[2:] + _wanted(trace, wanted[:, 2:], HUES[2:]), "m"),
     ]
 
 
@@ -137,7 +154,7 @@ def _height_is_apart(position_m: Float64[np.ndarray, "rows 3"]) -> bool:
 
 def _tilt_panel(trace: Trace) -> Panel:
     angles = trace.roll_pitch_yaw_deg[:, :2]
-    return Panel("attitude\n(deg)", _lines(trace, ("roll", "pitch"), angles))
+    return Panel("attitude\n(deg)", _lines(trace, ("roll", "pitch"), angles), "deg")
 
 
 def _yaw_panel(trace: Trace) -> Panel:
@@ -146,7 +163,8 @@ def _yaw_panel(trace: Trace) -> Panel:
     # a yaw and the same one turn on are one wish: the one nearest to what is drawn is meant
     nearest = wanted + 360.0 * np.round((yaw - wanted) / 360.0)
     lines = _lines(trace, ("yaw",), yaw[:, None], HUES[2:])
-    return Panel("yaw\n(deg)", lines + _wanted(trace, cut_at_jumps(nearest)[:, None], HUES[2:]))
+    lines += _wanted(trace, cut_at_jumps(nearest)[:, None], HUES[2:])
+    return Panel("yaw\n(deg)", lines, "deg")
 
 
 def _speed_panel(trace: Trace) -> Panel:
@@ -154,16 +172,41 @@ def _speed_panel(trace: Trace) -> Panel:
     asked = np.isfinite(velocity[:, 0])
     wanted = np.where(asked, np.sqrt(np.nansum(np.square(velocity), axis=1)), np.nan)
     lines = _lines(trace, ("speed",), trace.speed_mps[:, None])
-    return Panel("speed\n(m/s)", lines + _wanted(trace, wanted[:, None]))
+    return Panel("speed\n(m/s)", lines + _wanted(trace, wanted[:, None]), "m/s")
+
+
+def _wind_panels(trace: Trace) -> list[Panel]:
+    """The air that the vehicle met, if it did not blow evenly: the map's arrow says that."""
+    wind = trace.wind_world_mps
+    return [Panel("wind\n(m/s)", _lines(trace, "xyz", wind), "m/s")] if _changeable(wind) else []
+
+
+def _changeable(wind_world_mps: Float64[np.ndarray, "rows 3"]) -> bool:
+    known = wind_world_mps[np.isfinite(wind_world_mps).all(axis=1)]
+    return bool(len(known)) and float(np.ptp(known, axis=0).max()) >= GUST_MPS
 
 
 def _input_panels(trace: Trace) -> list[Panel]:
-    panels = []
-    for panel in input_panels(trace):
-        values = np.stack([item.values for item in panel.inputs], axis=1)
-        labels = [item.label for item in panel.inputs]
-        panels.append(Panel(panel.label, _lines(trace, labels, values), panel.notes))
-    return panels
+    return [
+        Panel(panel.label, _input_lines(trace, panel.inputs), panel.unit, panel.notes)
+        for panel in input_panels(trace)
+    ]
+
+
+def _input_lines(trace: Trace, inputs: Sequence[Input]) -> tuple[Line, ...]:
+    """Curves of inputs; a command is dashed, in the colour of what it commands."""
+    followed = {
+        place: next((o for o, other in enumerate(inputs) if item.is_command_for(other)), place)
+        for place, item in enumerate(inputs)
+    }
+    coloured = [place for place, leader in followed.items() if place == leader]
+    colours = {place: HUES[i % len(HUES)] for i, place in enumerate(coloured)}
+    return tuple(
+        Line(item.label, trace.time_s, item.values, colours[place])
+        if followed[place] == place
+        else Line("command", trace.time_s, item.values, colours[followed[place]], dashed=True)
+        for place, item in enumerate(inputs)
+    )
 
 
 def _lines(
@@ -190,14 +233,18 @@ def _wanted(
 
 
 def _fleet_panel(
-    label: str, traces: Sequence[Trace], values: Sequence[Series], colours: Sequence[str]
+    label: str,
+    unit: str,
+    traces: Sequence[Trace],
+    values: Sequence[Series],
+    colours: Sequence[str],
 ) -> Panel:
     rows = zip(traces, values, colours, strict=True)
     lines = tuple(Line(trace.name, trace.time_s, own, colour) for trace, own, colour in rows)
-    return Panel(label, lines, listed=False)
+    return Panel(f"{label} ({unit})", lines, unit, listed=False)
 
 
-def _draw_panel(axes: Axes, panel: Panel) -> None:
+def _draw_panel(axes: Axes, panel: Panel, height_in: float) -> None:
     width = 1.3 if len(panel.lines) <= FEW_VEHICLES else 0.6
     for line in panel.lines:
         alone = np.count_nonzero(np.isfinite(line.values)) == 1  # a line of one point shows nothing
@@ -211,22 +258,31 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
             alpha=0.7 if len(panel.lines) > FEW_VEHICLES else 1.0,
             zorder=2.5 if line.dashed else 2.0,
         )
+    axes.set_ylim(*readable_limits(axes.get_ylim(), panel.unit))
     few_ticks(axes)
     axes.set_ylabel(panel.label, fontsize=NORMAL, parse_math=False)
     axes.yaxis.set_label_coords(-0.085, 0.5)
     if panel.listed:
-        list_beside(axes, _named(panel), at=(1.015, 1.0))
+        list_beside(axes, _named(panel, height_in + GAP), at=(1.015, 1.0))
 
 
-def _named(panel: Panel) -> list[Artist]:
-    """What stands beside a panel: its first curves, one sample of a set point, and its notes."""
+def _named(panel: Panel, room_in: float) -> list[Artist]:
+    """What stands beside a panel: as many curves as the room holds, one wish, and notes."""
     plain = [line for line in panel.lines if not line.dashed]
+    asked = [line.label for line in panel.lines if line.dashed][:1]
+    room_in -= sum(map(listed_height_in, [*asked, *panel.notes]))
+    ends_in = np.cumsum([listed_height_in(line.label) for line in plain])
+    count = len(plain)
+    if len(plain) and ends_in[-1] > room_in:
+        count = int(np.count_nonzero(ends_in + listed_height_in("more") <= room_in))
+    more = len(plain) - count
+    notes = [f"and {more} more"] if more else []
     named: list[Artist] = [
-        Line2D([], [], color=line.colour, label=line.label) for line in plain[:MAX_LISTED]
+        Line2D([], [], color=line.colour, label=line.label) for line in plain[:count]
     ]
-    more = len(plain) - MAX_LISTED
-    notes = [*panel.notes, f"and {more} more"] if more > 0 else list(panel.notes)
-    if len(plain) < len(panel.lines):
-        dashes = (0, (3, 2))
-        named.append(Line2D([], [], color=GREY, linewidth=1.0, linestyle=dashes, label="set point"))
-    return named + [Line2D([], [], linestyle="", label=note) for note in notes]
+    dashes = (0, (3, 2))
+    wishes = [
+        Line2D([], [], color=GREY, linewidth=1.0, linestyle=dashes, label=label) for label in asked
+    ]
+    said = [Line2D([], [], linestyle="", label=note) for note in [*notes, *panel.notes]]
+    return [*named, *wishes, *said]

@@ -28,6 +28,8 @@ MEANINGLESS = 1e8
 DIVERGED_FACTOR = 10.0
 DIVERGED_LEAST = 10.0
 
+WIND_WORLD_MPS = ("wind_x_world_mps", "wind_y_world_mps", "wind_z_world_mps")
+
 LOSSES = ("lost", "diverged")
 
 Rows = Float64[np.ndarray, "rows part"]
@@ -80,6 +82,11 @@ class Trace:
     def speed_mps(self) -> Series:
         """How fast it was."""
         return np.linalg.norm(self.table.part(VELOCITY_WORLD_MPS), axis=1)
+
+    @property
+    def wind_world_mps(self) -> Rows:
+        """The air's velocity where it was, of all that moves the air."""
+        return self.table.part(WIND_WORLD_MPS)
 
     @property
     def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:

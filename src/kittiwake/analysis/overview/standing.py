@@ -1,0 +1,131 @@
+"""What stands in the world of a resolved scenario: boxes that blow or push, and decks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float64
+
+if TYPE_CHECKING:
+    from kittiwake.core.component import AbstractPlatform, AbstractRegion
+    from kittiwake.core.world import World
+    from kittiwake.geometry.vec3 import Vec3
+
+# of a deck's way, so many places are drawn
+PLACES = 100
+
+Corner = Float64[np.ndarray, "3"]
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A region along the world's axes; ``effect_world`` is the wind or force in ``unit``."""
+
+    name: str
+    low: Corner
+    high: Corner
+    effect_world: Corner
+    unit: str
+
+    @property
+    def said(self) -> str:
+        """Its name and how much it blows or pushes."""
+        return f"{self.name} {np.linalg.norm(self.effect_world):.3g} {self.unit}"
+
+
+@dataclass(frozen=True, eq=False)
+class Platform:
+    """A deck: its four corners at each of some times, from the start to the end of a flight."""
+
+    name: str
+    corners_world_m: Float64[np.ndarray, "times 4 3"]
+
+    @property
+    def centre_world_m(self) -> Float64[np.ndarray, "times 3"]:
+        """The way of its middle."""
+        return self.corners_world_m.mean(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """All that stands in a world."""
+
+    boxes: tuple[Box, ...] = ()
+    platforms: tuple[Platform, ...] = ()
+
+    @property
+    def extents(self) -> list[tuple[Corner, Corner]]:
+        """The lowest and highest coordinates of each."""
+        corners = [platform.corners_world_m.reshape(-1, 3) for platform in self.platforms]
+        return [(box.low, box.high) for box in self.boxes] + [
+            (places.min(axis=0), places.max(axis=0)) for places in corners
+        ]
+
+
+def find_standing(world: Mapping[str, Any], span_s: tuple[float, float]) -> Standing:
+    """What stands in the world that a scenario describes, between two times.
+
+    Nothing does in a world that no scenario reader accepts.
+    """
+    given = {key: world[key] for key in ("regions", "platforms") if world.get(key)}
+    built = _built(given) if given else None
+    if built is None:
+        return Standing()
+    boxes = [_box(*named) for named in zip(given.get("regions", ()), built.regions, strict=True)]
+    return Standing(
+        tuple(box for box in boxes if box is not None),
+        tuple(
+            _platform(name, platform, span_s)
+            for name, platform in zip(given.get("platforms", ()), built.platforms, strict=True)
+        ),
+    )
+
+
+def _built(given: dict[str, Any]) -> "World | None":
+    # takes a second to import, and most pictures need none of it
+    from kittiwake.scenario.components import ComponentBuilder
+    from kittiwake.scenario.document import Document
+    from kittiwake.scenario.problem_list import ProblemList
+    from kittiwake.scenario.world_builder import WorldBuilder
+
+    document = Document(given, {}, "scenario")
+    problems = ProblemList(document.where)
+    return WorldBuilder(ComponentBuilder(document, Path(), 1.0, problems)).build(given).world
+
+
+def _box(name: str, region: "AbstractRegion") -> Box | None:
+    from kittiwake.environment.regions import ForceRegion, WindRegion
+
+    match region:
+        case WindRegion():
+            effect, unit = region.wind_world_mps, "m/s"
+        case ForceRegion():
+            effect, unit = region.force_world_n, "N"
+        case _:
+            return None
+    return Box(name, _array(region.from_world_m), _array(region.to_world_m), _array(effect), unit)
+
+
+def _platform(name: str, platform: "AbstractPlatform", span_s: tuple[float, float]) -> Platform:
+    import jax
+    import jax.numpy as jnp
+
+    from kittiwake.core.support import Support
+    from kittiwake.geometry.vec3 import Vec3
+
+    def corners(support: Support) -> jax.Array:
+        x, y = 0.5 * support.length_m, 0.5 * support.width_m
+        sides = [Vec3(x, y, 0.0), Vec3(-x, y, 0.0), Vec3(-x, -y, 0.0), Vec3(x, -y, 0.0)]
+        q, centre = support.q_world_from_support, support.centre_world_m
+        places = [centre + q.rotate(side) for side in sides]
+        return jnp.stack([jnp.stack([*map(jnp.asarray, (p.x, p.y, p.z))]) for p in places])
+
+    times_s = jnp.linspace(span_s[0], span_s[1], PLACES)
+    found = jax.jit(jax.vmap(lambda time_s: corners(platform.support(time_s))))(times_s)
+    return Platform(name, np.asarray(found, float))
+
+
+def _array(vector: "Vec3") -> Corner:
+    return np.array([float(vector.x), float(vector.y), float(vector.z)])

@@ -1,0 +1,214 @@
+"""Regions and decks on the maps: shaded boxes with names and arrows, and outlines."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.patches import Patch, Polygon, Rectangle
+from matplotlib.patheffects import AbstractPathEffect, withStroke
+from matplotlib.transforms import Bbox
+from mpl_toolkits.mplot3d import Axes3D
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+from kittiwake.analysis.overview.look import SMALL, width_in
+from kittiwake.analysis.overview.scene import Scene
+from kittiwake.analysis.overview.standing import Box, Corner, Platform, Standing
+from kittiwake.analysis.overview.trace import Trace
+
+SHADES = {"m/s": "#56B4E9", "N": "#E69F00"}
+INKS = {"m/s": "#1F6F9F", "N": "#8A6000"}
+KINDS = {"m/s": "box of wind", "N": "box of force"}
+DECK = "#4D4D4D"
+FAINT, LIGHT = 0.1, 0.25
+WAY = (0, (1, 1.5))
+START_DASHES = (0, (3, 2))
+ARROW_SHARE = 0.6  # of a box's shorter side
+STILL_M = 1e-3
+MARGIN_IN, LINE_IN = 0.04, 0.15
+HALO: list[AbstractPathEffect] = [withStroke(linewidth=2.5, foreground="white")]
+
+Flat = Float64[np.ndarray, "2"]
+
+
+def draw_standing_in_space(axes: Axes3D, scene: Scene) -> None:
+    """Boxes as far as they reach into the picture, and decks at the start and at the end."""
+    for box in scene.standing.boxes:
+        seen = _seen(box, scene)
+        if seen is not None:
+            shade = SHADES[box.unit]
+            look = {"facecolor": to_rgba(shade, FAINT), "edgecolor": to_rgba(shade, 0.6)}
+            axes.add_collection3d(_sheets(_faces(*seen), look | {"linewidth": 0.7}))
+            x, y, _ = ((seen[0] + seen[1]) / 2).tolist()
+            axes.text(x, y, float(seen[1][2]), box.name, ha="center", **_words(INKS[box.unit]))
+    for platform in scene.standing.platforms:
+        for corners, look in _outlines(platform):
+            if _within(corners, scene):
+                axes.add_collection3d(_sheets([corners], look))
+        _draw_way(axes, platform, dimensions=3)
+
+
+def draw_standing_from_above(axes: Axes, scene: Scene, traces: Sequence[Trace]) -> None:
+    """Boxes and decks with their names, which stand where they cover the least of the paths."""
+    names = _Names(axes, traces)
+    limits = np.array([axes.get_xlim(), axes.get_ylim()]).T
+    for box in scene.standing.boxes:
+        shade = SHADES[box.unit]
+        low, high = np.maximum(box.low[:2], limits[0]), np.minimum(box.high[:2], limits[1])
+        if (low < high).all():
+            axes.add_patch(
+                Rectangle(
+                    (float(box.low[0]), float(box.low[1])),
+                    *(box.high - box.low)[:2].tolist(),
+                    facecolor=to_rgba(shade, LIGHT),
+                    edgecolor=shade,
+                    linewidth=0.8,
+                    zorder=1.2,
+                )
+            )
+            _draw_effect(axes, box, low, high)
+            names.write(box.said, INKS[box.unit], low, high)
+    for platform in scene.standing.platforms:
+        for corners, look in _outlines(platform):
+            axes.add_patch(Polygon(corners[:, :2], closed=True, zorder=1.4, **look))
+        _draw_way(axes, platform, dimensions=2)
+        end = platform.corners_world_m[-1, :, :2]
+        low, high = np.maximum(end.min(axis=0), limits[0]), np.minimum(end.max(axis=0), limits[1])
+        if (low < high).all():
+            names.write(platform.name, DECK, low, high)
+
+
+def standing_marks(standing: Standing) -> list[Artist]:
+    """One sample of each kind of thing that stands there."""
+    units = dict.fromkeys(box.unit for box in standing.boxes)
+    marks: list[Artist] = [
+        Patch(facecolor=to_rgba(SHADES[unit], LIGHT), edgecolor=SHADES[unit], label=KINDS[unit])
+        for unit in units
+    ]
+    looks = [look for platform in standing.platforms for _, look in _outlines(platform)]
+    moving = any(look["linestyle"] == START_DASHES for look in looks)
+    labels = {"-": "deck at the end" if moving else "deck", START_DASHES: "deck at the start"}
+    for style, label in labels.items():
+        look = next((look for look in looks if look["linestyle"] == style), None)
+        if look is not None:
+            marks.append(Patch(**look, label=label))
+    return marks
+
+
+def _outlines(platform: Platform) -> list[tuple[Float64[np.ndarray, "4 3"], dict[str, Any]]]:
+    """A deck's corners at the end of the flight, and at the start if it was elsewhere then."""
+    start, end = platform.corners_world_m[0], platform.corners_world_m[-1]
+    look = {"edgecolor": DECK, "linewidth": 0.9}
+    shown: list[tuple[Float64[np.ndarray, "4 3"], dict[str, Any]]] = [
+        (end, look | {"facecolor": to_rgba(DECK, LIGHT), "linestyle": "-"})
+    ]
+    if np.abs(end - start).max() > STILL_M:
+        shown.append((start, look | {"facecolor": "none", "linestyle": START_DASHES}))
+    return shown
+
+
+def _draw_way(axes: Axes, platform: Platform, *, dimensions: int) -> None:
+    way = platform.centre_world_m[:, :dimensions]
+    if np.ptp(way, axis=0).max() > STILL_M:
+        axes.plot(*way.T, color=DECK, linewidth=0.9, linestyle=WAY, zorder=1.5)
+
+
+def _draw_effect(axes: Axes, box: Box, low: np.ndarray, high: np.ndarray) -> None:
+    """An arrow along which a box blows or pushes, if that shows from above."""
+    level = box.effect_world[:2]
+    size = float(np.linalg.norm(level))
+    if size < 0.1 * float(np.linalg.norm(box.effect_world)) or size == 0.0:
+        return
+    middle, half = (low + high) / 2, level / size * ARROW_SHARE * min(high - low) / 2
+    axes.annotate(
+        "",
+        xy=(middle + half).tolist(),
+        xytext=(middle - half).tolist(),
+        arrowprops={
+            "arrowstyle": "-|>,head_width=0.22,head_length=0.4",
+            "color": INKS[box.unit],
+            "linewidth": 1.3,
+            "shrinkA": 0.0,
+            "shrinkB": 0.0,
+        },
+        zorder=2.9,
+    )
+
+
+class _Names:
+    """Writes names on a map where they cover no other words and the least of paths and marks."""
+
+    def __init__(self, axes: Axes, traces: Sequence[Trace]) -> None:
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        self._axes, self._dpi = axes, figure.dpi
+        self._page = axes.get_window_extent()
+        paths = [trace.position_world_m[:, :2] for trace in traces]
+        marks = [np.array([line.get_xdata(), line.get_ydata()], float).T for line in axes.lines]
+        points = np.concatenate([np.empty((0, 2)), *paths, *marks])
+        self._busy = axes.transData.transform(points[np.isfinite(points).all(axis=1)])
+        self._taken = [text.get_window_extent() for text in axes.texts if text.get_text()]
+
+    def write(self, name: str, ink: str, low: Flat, high: Flat) -> None:
+        """Writes a name in a corner of a rectangle, or beside one if there is no room."""
+        size = np.array([width_in(name), LINE_IN]) * self._dpi
+        corners = [Bbox([corner, corner + size]) for corner in self._corners(size, low, high)]
+        chosen = min(corners, key=self._covered)
+        self._taken.append(chosen)
+        x, y = self._axes.transData.inverted().transform(chosen.min).tolist()
+        self._axes.text(x, y, name, zorder=4.8, va="bottom", **_words(ink))
+
+    def _corners(self, size: Flat, low: Flat, high: Flat) -> list[Flat]:
+        gap = MARGIN_IN * self._dpi
+        low, high = self._axes.transData.transform([low, high])
+        inside = product((high[1] - gap - size[1], low[1] + gap), (low[0] + gap, high[0] - gap))
+        outside = product((high[1] + gap, low[1] - gap - size[1]), (low[0], high[0]))
+        ends = [*(inside if (high - low > size + 2 * gap).all() else ()), *outside]
+        # at the right, words end where the rectangle does
+        middle = (low[0] + high[0]) / 2
+        return [np.array([x if x < middle else x - size[0], y]) for y, x in ends]
+
+    def _covered(self, words: Bbox) -> tuple[bool, int, int]:
+        """Whether words leave the map, how many others they cover, and how much of paths."""
+        gap = MARGIN_IN * self._dpi
+        low, high = np.array(words.min), np.array(words.max)
+        beyond = np.any(low < self._page.min) or np.any(high > self._page.max)
+        under = ((self._busy > low - gap) & (self._busy < high + gap)).all(axis=1)
+        others = [other for other in self._taken if words.overlaps(other)]
+        return bool(beyond), len(others), int(np.count_nonzero(under))
+
+
+def _words(ink: str) -> dict[str, Any]:
+    return {"fontsize": SMALL, "color": ink, "parse_math": False, "path_effects": HALO}
+
+
+def _seen(box: Box, scene: Scene) -> tuple[Corner, Corner] | None:
+    """The part of a box that lies in the picture, if any does."""
+    low, high = np.maximum(box.low, scene.low), np.minimum(box.high, scene.high)
+    return (low, high) if (low < high).all() else None
+
+
+def _within(corners: Float64[np.ndarray, "4 3"], scene: Scene) -> bool:
+    return bool((corners >= scene.low).all() and (corners <= scene.high).all())
+
+
+def _sheets(
+    corners: Sequence[Float64[np.ndarray, "4 3"]], look: dict[str, Any]
+) -> Poly3DCollection:
+    return Poly3DCollection(list(corners), **look)
+
+
+def _faces(low: Corner, high: Corner) -> list[Float64[np.ndarray, "4 3"]]:
+    """The six sides of a box."""
+    faces: list[Float64[np.ndarray, "4 3"]] = []
+    for axis, end in product(range(3), (low, high)):
+        face = np.tile(end, (4, 1))
+        first, second = [other for other in range(3) if other != axis]
+        face[:, first] = [low[first], high[first], high[first], low[first]]
+        face[:, second] = [low[second], low[second], high[second], high[second]]
+        faces.append(face)
+    return faces
