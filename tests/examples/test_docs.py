@@ -2,15 +2,19 @@
 
 import re
 import shlex
+import sys
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 
 import jax
 import pytest
 
+import kittiwake as kw
 from kittiwake.cli.list import KINDS, REGISTRIES
 from kittiwake.scenario import library
 from kittiwake.scenario.load import load_scenario
+from kittiwake.vehicles import VEHICLES
 
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
@@ -63,6 +67,56 @@ def test_a_run_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):
     name, *options = arguments
     items = [value for key, value in pairwise(options) if key == "--set"]
     load_scenario(name, items).check_flight()
+
+
+PACKAGE = """
+from pathlib import Path
+from kittiwake.vehicles.rigid_bodies import multirotor
+MINE = multirotor(Path(__file__).with_name("mine.toml"))
+"""
+MINE = """
+name: mine
+time: {rate_hz: 500, duration_s: 4}
+vehicles:
+  mine: {model: mine, start: {position_world_m: [0, 0, 5]}, guidance: {type: hold}}
+"""
+
+
+@pytest.fixture
+def package_of_a_reader(tmp_path, monkeypatch):
+    """The vehicle that is shown, in an installed package that registers it as it is shown."""
+    data, project = blocks("rigid-bodies.md", "toml")
+    points = tomllib.loads(project)["project"]["entry-points"]["kittiwake.vehicles"]
+    info = tmp_path / "my_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    lines = [f"{name} = {target}" for name, target in points.items()]
+    (info / "entry_points.txt").write_text("\n".join(["[kittiwake.vehicles]", *lines]))
+    (tmp_path / "my_package.py").write_text(PACKAGE)
+    (tmp_path / "mine.toml").write_text(data, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    # what was registered when the registry was first asked is remembered
+    VEHICLES.__dict__.pop("entries", None)
+    yield tmp_path
+    VEHICLES.__dict__.pop("entries", None)
+    sys.modules.pop("my_package", None)
+
+
+def test_the_vehicle_file_that_is_shown_is_a_vehicle_that_hovers(package_of_a_reader):
+    (package_of_a_reader / "mine.yaml").write_text(MINE)
+    simulation = kw.load(package_of_a_reader / "mine.yaml")
+    dynamics = simulation.scenario.vehicles["mine"].dynamics
+    shown = tomllib.loads(blocks("rigid-bodies.md", "toml")[0])["parameters"]
+    assert dynamics.mass_kg == shown["mass_kg"]
+    assert dynamics.inertia_kgm2.zz == shown["inertia_kgm2"]["zz"]
+    assert dynamics.rotor.max_speed_radps == shown["rotor"]["max_speed_radps"]
+    assert [hub.array.tolist() for hub in dynamics.hubs_body_m] == shown["hubs_body_m"]
+    assert len(dynamics.forces) == len(shown["forces"])
+    # it begins with the rotors at the speed that carries it: nothing moves it from its place
+    frame = simulation.run().frame("mine")
+    assert frame["z_m"].sub(5.0).abs().max() < 1e-6
+    speed = (shown["mass_kg"] * 9.81 / (4.0 * shown["rotor"]["thrust_ns2"])) ** 0.5
+    assert frame["act_rotor_0_radps"].iloc[-1] == pytest.approx(speed, rel=1e-3)
 
 
 def test_what_is_shown_to_be_listed_is_there():

@@ -84,6 +84,31 @@ def test_a_vehicle_rests_at_coarse_steps(name, integrator):
         assert np.abs(array(result.motion.angular_velocity_body_radps)[-1]).max() < 1e-5
 
 
+def swing(integrator, damping, dt_s):
+    """By what factor a step changes a small bounce about the rest depth, by its largest sizes."""
+    body = block(damping=damping)
+    begun = Start(Vec3(0.0, 0.0, STANDING_M + 1e-7 * SUNK_M))
+    result = stood(dataclasses.replace(body, integrator=integrator), begun, dt_s, 300)
+    off_m = np.asarray(result.motion.position_world_m.z) - STANDING_M
+    speed_mps = np.asarray(result.motion.velocity_world_mps.z)
+    size = np.hypot(OMEGA_RADPS * off_m, speed_mps)
+    return (size[200:260].max() / size[20:80].max()) ** (1.0 / 180.0)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("step", [0.1, 0.2, 0.4])
+def test_small_bounces_grow_or_fade_in_the_euler_methods_as_in_linear_theory(damping, step):
+    # the determinants of a step of x'' = -w^2 x - 2 zeta w x', with step = w dt
+    theory = {
+        "euler": math.sqrt(1.0 - 2.0 * damping * step + step**2),
+        "semi-implicit-euler": math.sqrt(1.0 - 2.0 * damping * step),
+    }
+    for integrator, growth in theory.items():
+        found = swing(integrator, damping, step / OMEGA_RADPS)
+        # the largest sizes may lie a turn off the middles of their 60 steps: up to 22 in 180
+        assert found == pytest.approx(growth, abs=0.125 * abs(growth - 1.0) + 1e-4)
+
+
 # it sails, turns, heaves, rolls and pitches
 SEAWAY = MovingPlatform(
     Vec3(0.0, 0.0, 2.0),

@@ -6,6 +6,7 @@ wrong key, or a vehicle that feels another one's air, could not pass unnoticed.
 
 import copy
 import dataclasses
+from functools import cache
 from pathlib import Path
 
 import jax
@@ -256,3 +257,70 @@ def test_the_size_of_the_batch_changes_the_flight_by_rounding_alone(count, usual
         np.testing.assert_allclose(
             rows_of(log, name), rows_of(usual, name), rtol=0, atol=ACROSS_BATCHES
         )
+
+
+# vehicles that land
+
+DECK = {
+    "type": "moving",
+    "position_world_m": [0, 0, 0.4],
+    "length_m": 2,
+    "width_m": 2,
+    "heave_m": 0.1,
+    "roll_deg": 4,
+}
+RATES_HZ = [50, pytest.param(500, marks=pytest.mark.slow)]
+
+
+def petrel(place=0, height_m=1.0):
+    """A vehicle that comes down and is pressed on: the first on the deck, others on the ground."""
+    return gull(
+        model="crazyflie",
+        start={"position_world_m": [5 * place, 0, height_m]},
+        guidance={"type": "hold", "position_world_m": [5 * place, 0, height_m - 3.0]},
+    )
+
+
+@cache
+def landing(rate_hz, *others):
+    """A flight of 3 s in which petrel-0 lands, among others by name, place and height."""
+    petrels = {name: petrel(place, height_m) for name, place, height_m in others}
+    vehicles = {"petrel-0": petrel(), **petrels}
+    world = WORLD | {"platforms": {"deck": DECK}}
+    return simulation(vehicles, world=world, rate_hz=rate_hz, duration_s=3)
+
+
+def landed_rows(flight):
+    """Those of petrel-0, which has come down on the deck and stands there."""
+    log = flight.run()
+    last = log.frame("petrel-0").iloc[-1]
+    # coarse steps make the deck bouncier: a bounce may count as a landing of its own
+    assert last["landings"] >= 1
+    assert (last["touched_deck"], last["contact"]) == (1, 4)
+    return rows_of(log, "petrel-0")
+
+
+@pytest.mark.parametrize("rate_hz", RATES_HZ)
+def test_the_same_seed_lands_with_the_same_bits(rate_hz):
+    assert_same_bits(landed_rows(landing(rate_hz)), landed_rows(landing(rate_hz)))
+
+
+@pytest.mark.parametrize("rate_hz", RATES_HZ)
+def test_a_landing_has_the_same_bits_whether_others_of_its_group_land(rate_hz):
+    aloft = landing(rate_hz, ("petrel-1", 1, 30.0), ("petrel-2", 2, 30.0))
+    down = landing(rate_hz, ("petrel-1", 1, 0.3), ("petrel-2", 2, 0.0145))
+    assert_same_bits(landed_rows(down), landed_rows(aloft))
+    # a touch magnifies what other sums round differently
+    np.testing.assert_allclose(
+        landed_rows(down), landed_rows(landing(rate_hz)), rtol=0, atol=1e3 * ACROSS_BATCHES
+    )
+
+
+@pytest.mark.parametrize("rate_hz", RATES_HZ)
+def test_a_landing_has_the_same_bits_beside_another_group(rate_hz):
+    alone = landing(rate_hz)
+    data = copy.deepcopy(alone.scenario.document.data)
+    data["vehicles"] |= {"gull-0": gull(2)}
+    beside = Simulation(build(parse_document(dump_document(data), "colony.yaml"), Path()))
+    assert len(beside.fleet.groups) == 2
+    assert_same_bits(landed_rows(beside), landed_rows(alone))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
+from kittiwake.analysis.table import STATE_COLUMNS
 from kittiwake.core.errors import ScenarioError
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
@@ -17,10 +18,12 @@ from kittiwake.scenario.document import dump_document, parse_document
 FRONT = {"type": "motor", "at_s": 2, "rotor": 0, "keeps": 0.95}
 RIGHT = {"type": "motor", "at_s": 1, "rotor": 3, "keeps": 0.9}
 BACK = {"type": "motor", "at_s": 2, "rotor": 2, "keeps": 0.9}
+# like a fault that comes, but for its time, which is after the flight
+NEVER = RIGHT | {"at_s": 99}
 
 
-def hovering(vehicles):
-    """A flight of 2.4 s of Hummingbirds by the faults that they have."""
+def hummingbirds(vehicles):
+    """A flight of 2.4 s of Hummingbirds by the faults that they have, ready to be flown."""
     common = {
         "model": "hummingbird",
         "start": {"position_world_m": [0, 0, 10]},
@@ -33,13 +36,13 @@ def hovering(vehicles):
             name: copy.deepcopy(common) | {"faults": faults} for name, faults in vehicles.items()
         },
     }
-    return Simulation(build(parse_document(dump_document(data), "test.yaml"), Path())).run()
+    return Simulation(build(parse_document(dump_document(data), "test.yaml"), Path()))
 
 
 @pytest.fixture(scope="module")
 def pair():
     # not in the order of their times, and two at one time
-    return hovering({"sound": [], "broken": [FRONT, RIGHT, BACK]})
+    return hummingbirds({"sound": [], "broken": [FRONT, RIGHT, BACK]}).run()
 
 
 def bits(frame, until_s):
@@ -76,9 +79,27 @@ def test_a_fault_changes_no_bit_before_its_time(pair):
     assert bits(broken, 1.003) != bits(sound, 1.003)
 
 
-def test_what_flies_beside_a_broken_vehicle_keeps_its_bits(pair):
-    alone = hovering({"sound": []})
-    assert bits(alone.frame("sound"), math.inf) == bits(pair.frame("sound"), math.inf)
+@pytest.fixture(scope="module")
+def trio():
+    """Vehicles that differ in when their fault comes alone: none of these comes."""
+    return hummingbirds({"gull": [NEVER], "tern": [NEVER], "auk": [NEVER]}).run()
+
+
+def test_what_flies_beside_a_broken_vehicle_keeps_its_bits(trio):
+    # on both sides of it and in its group, so that a fault which reached others would show
+    simulation = hummingbirds({"gull": [NEVER], "tern": [RIGHT], "auk": [NEVER]})
+    assert len(simulation.fleet.groups) == 1
+    beside = simulation.run()
+    assert bits(beside.frame("tern"), math.inf) != bits(trio.frame("tern"), math.inf)
+    for name in ("gull", "auk"):
+        assert bits(beside.frame(name), math.inf) == bits(trio.frame(name), math.inf)
+
+
+def test_a_fault_that_does_not_come_changes_no_flight(trio, pair):
+    spared, sound = trio.frame("gull"), pair.frame("sound")
+    columns = [*STATE_COLUMNS, *(f"act_rotor_{i}_radps" for i in range(4))]
+    # another program, which may round differently
+    np.testing.assert_allclose(spared[columns], sound[columns], rtol=1e-12, atol=1e-12)
 
 
 def test_a_failed_motor_slows_by_its_lag_and_the_body_turns_over():

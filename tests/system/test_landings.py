@@ -1,14 +1,22 @@
 """Scenarios with contact from end to end: landing, riding a vessel, and lanes that do not mix."""
 
+import math
 from pathlib import Path
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import kittiwake as kw
+from kittiwake.core.footing import NOTHING
+from kittiwake.core.support import FIRST_DECK
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
+from kittiwake.sim.schedule import strong
 
 STOPPED = "time_s,speeds_0_radps,speeds_1_radps,speeds_2_radps,speeds_3_radps\n0,0,0,0,0\n"
 IDLE = "time_s,thrust_n,torque_x_body_nm,torque_y_body_nm,torque_z_body_nm\n0,0,0,0,0\n"
@@ -29,7 +37,7 @@ vehicles:
 LANES = """
 name: lanes
 lost_vehicle: continue
-time: {rate_hz: 500, duration_s: 1}
+time: {rate_hz: %s, duration_s: 1}
 vehicles:
   high:
     model: crazyflie
@@ -80,9 +88,9 @@ def test_a_vehicle_without_thrust_rides_a_vessel_that_sails_and_turns(tmp_path):
     assert both["landings"].iloc[-1] == 0
 
 
-@pytest.mark.parametrize("height_m", [0.02, -0.1])
-def test_a_flight_has_the_same_bits_beside_a_vehicle_in_contact(height_m):
-    alone, beside = (flown(LANES % height).frame("high") for height in (20, height_m))
+@pytest.mark.parametrize(("rate_hz", "height_m"), [(500, 0.02), (500, -0.1), (50, 0.02)])
+def test_a_flight_has_the_same_bits_beside_a_vehicle_in_contact(rate_hz, height_m):
+    alone, beside = (flown(LANES % (rate_hz, height)).frame("high") for height in (20, height_m))
     np.testing.assert_array_equal(alone.to_numpy(), beside.to_numpy())
 
 
@@ -137,3 +145,128 @@ def test_a_foot_stands_on_the_highest_floor_that_it_came_upon_from_above(
     assert last["qw"] == pytest.approx(1.0, abs=1e-9)
     assert last["x_m"] == pytest.approx(end_m[0], abs=0.01)
     assert last["z_m"] == pytest.approx(end_m[1], abs=1e-6)
+
+
+# each carries a deck 5 cm above its own feet, on which they would stand at once
+STACK = """
+name: stack
+time: {rate_hz: %s, duration_s: 2, log_rate_hz: 50}
+world:
+  platforms:
+    quay: {type: fixed, position_world_m: [-20, 0, 1], length_m: 2, width_m: 2}
+vehicles:
+  strider:
+    model: strider
+    start: {position_world_m: [20, 0, 0]}
+    guidance: {type: hold, position_world_m: [20, 0, 0]}
+  block:
+    model: rigid-body
+    count: 2
+    spacing_m: [0, 0, 0.4]
+    start: {position_world_m: [0, 0, 0.1]}
+    parameters:
+      mass_kg: 1
+      inertia_kgm2: {xx: 0.01, yy: 0.01, zz: 0.02}
+      feet:
+        points_body_m:
+          [[0.1, 0.1, -0.1], [-0.1, 0.1, -0.1], [-0.1, -0.1, -0.1], [0.1, -0.1, -0.1]]
+      deck: {centre_body_m: [0, 0, -0.05], length_m: 0.3, width_m: 0.3}
+    guidance: {type: playback, file: idle.csv}
+"""
+
+
+@pytest.mark.parametrize("rate_hz", [100, 500])
+def test_a_vehicle_stands_on_the_deck_of_another_one_and_never_on_its_own(rate_hz, tmp_path):
+    (tmp_path / "idle.csv").write_text(IDLE)
+    log = flown(STACK % rate_hz, tmp_path)
+    lower, upper = (log.frame(f"block-{i}").iloc[-1] for i in (1, 2))
+    # about x and y it swings sqrt(r) as fast as it bounces, r = 1 + 0.02 / 0.01: see feet.py
+    sunk_m = 9.81 / min(120.0, rate_hz / math.sqrt(3.0)) ** 2
+    assert lower["z_m"] == pytest.approx(0.1 - sunk_m, abs=1e-6)
+    assert upper["z_m"] - lower["z_m"] == pytest.approx(-0.05 + 0.1 - sunk_m, abs=1e-6)
+    assert (lower["contact"], lower["landings"]) == (4, 0)
+    assert (upper["contact"], upper["landings"], upper["touched_deck"]) == (4, 1, 1)
+    assert upper["qw"] == pytest.approx(1.0, abs=1e-9)
+
+
+FERRY = """
+name: ferry
+time: {rate_hz: %s, duration_s: 1}
+world:
+  platforms:
+    ferry:
+      type: moving
+      position_world_m: [0, 0, 1]
+      length_m: 4
+      width_m: 4
+      velocity_world_mps: [1, 0, 0]
+      yaw_rate_radps: 0.2
+      heave_m: 0.05
+      roll_deg: 2
+vehicles:
+  block:
+    model: rigid-body
+    start: {position_world_m: [0.3, 0.2, 1.37], velocity_world_mps: [1, 0, 0]}
+    parameters:
+      mass_kg: 1
+      inertia_kgm2: {xx: 0.01, yy: 0.01, zz: 0.02}
+      feet:
+        points_body_m:
+          [[0.1, 0.1, -0.1], [-0.1, 0.1, -0.1], [-0.1, -0.1, -0.1], [0.1, -0.1, -0.1]]
+"""
+DOWN, UP = 0.0, 12.0
+
+
+def flying(simulation):
+    """A function that flies a block by a thrust for some time, and tells its footing meanwhile."""
+    fleet = simulation.fleet
+
+    @jax.jit
+    def once(state, thrust_n):
+        command = {"block": kw.ThrustTorque(thrust_n, Vec3.zero())}
+        later, (snapshot,) = fleet.step(state, command)
+        return later, jax.tree.map(lambda leaf: leaf[0], (snapshot.footing, snapshot.truth))
+
+    def fly(state, thrust_n, seconds):
+        rows = []
+        for _ in range(round(seconds * fleet.rate_hz)):
+            state, row = once(state, thrust_n)
+            rows.append(row)
+        return state, jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
+
+    return fly
+
+
+@pytest.mark.parametrize("rate_hz", [100, 500])
+def test_a_vehicle_takes_off_again_from_a_deck_that_sails_and_forgets_its_grip(rate_hz):
+    simulation = Simulation(build(parse_document(FERRY % rate_hz, "test.yaml"), Path()))
+    fly = flying(simulation)
+    state, (landing, _) = fly(simulation.init(kw.seed_key(0)), DOWN, 2.0)
+    assert (landing.landings[-1], landing.touching[-1]) == (1, 4)
+    assert (landing.over[-1] == FIRST_DECK).all()
+    state, (rest, _) = fly(state, DOWN, 2.0)
+    assert (rest.touching == 4).all()
+    assert np.ptp(rest.landings) == 0
+    state, (rise, _) = fly(state, UP, 0.4)
+    assert (rise.touching[-1], rise.landings[-1]) == (0, 1)
+    gone = jax.tree.map(lambda leaf: leaf[-1], rise)
+    assert (gone.over == NOTHING).all()
+    assert (gone.grip_x_m == 0.0).all()
+    assert (gone.grip_y_m == 0.0).all()
+    # one in the same place and motion that has never stood anywhere
+    block = simulation.scenario.vehicles["block"].dynamics
+    footing = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], strong(block.feet.init()))
+    fresh = eqx.tree_at(
+        lambda feet: (feet.over, feet.airborne_s),
+        footing,
+        (jnp.full((1, 4), NOTHING, jnp.int32), rise.airborne_s[-1:] + simulation.dt_s),
+    )
+    new = eqx.tree_at(lambda s: s.groups[0].dynamics.flight.footing, state, fresh)
+    (_, (again, flown_again)), (_, (first, flown_new)) = (fly(s, DOWN, 2.0) for s in (state, new))
+    for one, other in zip(jax.tree.leaves(flown_again), jax.tree.leaves(flown_new), strict=True):
+        assert one.tobytes() == other.tobytes()
+    assert (again.landings[-1], again.touching[-1]) == (2, 4)
+    assert (first.landings[-1], again.touched_deck[-1]) == (1, 1)
+    # it stands where it came down, not where it stood
+    np.testing.assert_array_equal(again.grip_x_m, first.grip_x_m)
+    assert np.abs(again.grip_x_m[-1] - rest.grip_x_m[-1]).max() > 1e-3
