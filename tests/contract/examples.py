@@ -7,7 +7,7 @@ needs an entry in ``EXAMPLES``, under its family and name; several entries show 
 import dataclasses
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import equinox as eqx
@@ -31,21 +31,30 @@ from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInpu
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.parts import Flow
 from kittiwake.core.presence import Presence, Wake
+from kittiwake.core.ray import Ray, cast
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.core.surroundings import Air, Surroundings
+from kittiwake.core.world import World
 from kittiwake.core.wrench import Wrench
 from kittiwake.environment import (
     ATMOSPHERES,
     CURRENTS,
     INTERACTIONS,
+    OBSTACLES,
     PLATFORMS,
     REGIONS,
     TURBULENCE,
     WINDS,
 )
 from kittiwake.environment.current import UniformCurrent
+from kittiwake.environment.obstacles.boxes import Box, Platform, Slab
+from kittiwake.environment.obstacles.hallway import Hallway
+from kittiwake.environment.obstacles.mesh import Mesh
+from kittiwake.environment.obstacles.round import Capsule, Cylinder, Sphere
+from kittiwake.environment.obstacles.sheets import ParabolicSheet, Plane
+from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.platforms import FixedPlatform, MovingPlatform
 from kittiwake.environment.regions import ForceRegion, WindRegion
 from kittiwake.environment.turbulence import Dryden
@@ -64,6 +73,7 @@ from kittiwake.guidance.hold import Hold
 from kittiwake.guidance.playback import Playback
 from kittiwake.guidance.waypoints import Waypoints
 from kittiwake.physics import DYNAMICS
+from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.parameters import build_component
 from kittiwake.sensors import SENSORS
 from kittiwake.sim.schedule import strong
@@ -72,6 +82,11 @@ from kittiwake.vehicles import VEHICLES
 DT_S = 0.02
 # a body at a thousand metres a second needs a shorter step than its controllers
 PHYSICS_DT_S = 0.002
+# of the vehicle of the circumstances, on its way
+AHEAD = Vec3(4.0, 2.0, 10.0)
+CORNERS = np.array(
+    [[[0, 0, 2], [2, 0, -1], [-1, 2, -1]], [[0, 0, 2], [-1, 2, -1], [-1, -2, -1]]], float
+)
 HUBS = (Vec3(0.2, 0.0, 0.0), Vec3(0.0, -0.2, 0.0), Vec3(-0.2, 0.0, 0.0), Vec3(0.0, 0.2, 0.0))
 
 
@@ -135,6 +150,20 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "flu": lambda: Playback(recording()),
         "frd": lambda: Playback(recording(), body_axes="frd"),
     },
+    "obstacles/box": {"turned": lambda: Box(AHEAD, Vec3(1.0, 2.0, 3.0), 0.3, 0.2, 0.1)},
+    "obstacles/platform": {"deck": lambda: Platform(AHEAD, 4.0, 2.0, 0.1)},
+    "obstacles/slab": {"leaning": lambda: Slab(AHEAD, Vec3(4.0, 0.5, 4.0), 0.5)},
+    "obstacles/sphere": {"ball": lambda: Sphere(AHEAD, 1.5)},
+    "obstacles/cylinder": {"pole": lambda: Cylinder(AHEAD, 0.8, 4.0, 0.2)},
+    "obstacles/capsule": {"pill": lambda: Capsule(AHEAD, 0.8, 4.0, 0.2)},
+    "obstacles/plane": {"wall": lambda: Plane(AHEAD, Vec3(-1.0, 0.2, 0.3))},
+    "obstacles/parabolic-sheet": {"bowl": lambda: ParabolicSheet(AHEAD, 0.3, 4.0, 4.0)},
+    "obstacles/hallway": {
+        "corner": lambda: Hallway(
+            (Vec3(-5.0, 2.0, 8.0), Vec3(5.0, 2.0, 8.0), Vec3(5.0, 9.0, 8.0)), 2.0, 4.0
+        ),
+    },
+    "obstacles/mesh": {"tetrahedron": lambda: Mesh(TriangleMesh.of(CORNERS, "a.stl"), AHEAD)},
     "winds/shear": {"breeze": lambda: ShearWind(speed_at_6m_mps=3.0, from_rad=0.5)},
     "platforms/fixed": {"ramp": lambda: FixedPlatform(Vec3(1.0, 2.0, 3.0), 4.0, 2.0, 0.5, 0.2)},
     "platforms/moving": {
@@ -249,9 +278,21 @@ def _step(component: Any, state: Any, inputs: Any, key: Any) -> tuple[Any, Any]:
     return component.step(state, inputs, DT_S, key)
 
 
+def to_measure(circumstance: Circumstance, tick: int) -> SensorInputs:
+    """What there is to measure in the world of the contracts."""
+    around = circumstance.surroundings
+    return SensorInputs(tick * DT_S, circumstance.motion, around, world(), {})
+
+
+@cache
+def world() -> World:
+    """One in which there is something for every sensor."""
+    return load_scenario("keep-spot").world
+
+
 def _measurements(circumstance: Circumstance, tick: int) -> dict[str, Any]:
     """What every registered sensor says, by its registered name."""
-    inputs = SensorInputs(tick * DT_S, circumstance.motion, circumstance.surroundings)
+    inputs = to_measure(circumstance, tick)
     key = jax.random.key(0)
     sensors = {case.name: as_flown(case.make()) for case in cases() if case.family == "sensors"}
     return {
@@ -315,6 +356,25 @@ def _battery_step(battery: Any, state: Any, power_w: Any, key: Any) -> tuple[Any
     return later, later
 
 
+def _seen(circumstance: Circumstance) -> Ray:
+    """Along the way of a vehicle."""
+    motion = circumstance.motion
+    ahead = motion.q_world_from_body.rotate(Vec3(1.0, 0.0, 0.0))
+    return Ray(motion.position_world_m, ahead)
+
+
+def _cast(obstacle: Any, state: Any, ray: Ray, key: Any) -> tuple[Any, Any]:
+    del key
+    hit = cast((obstacle,), ray)
+    return state, dataclasses.replace(hit, distance_m=hit.range_m(100.0))
+
+
+def _sensed(circumstance: Circumstance, tick: int) -> EstimatorInputs:
+    measurements = _measurements(circumstance, tick)
+    fresh = dict.fromkeys(measurements, jnp.asarray(True))
+    return EstimatorInputs(circumstance.motion, measurements, fresh)
+
+
 CONTRACTS = {
     "batteries": Contract(
         BATTERIES,
@@ -338,12 +398,10 @@ CONTRACTS = {
     ),
     "estimators": Contract(
         ESTIMATORS,
-        lambda _, at, tick: EstimatorInputs(at.motion, _measurements(at, tick)),
+        lambda _, at, tick: _sensed(at, tick),
         _step,
     ),
-    "sensors": Contract(
-        SENSORS, lambda _, at, tick: SensorInputs(tick * DT_S, at.motion, at.surroundings), _step
-    ),
+    "sensors": Contract(SENSORS, lambda _, at, tick: to_measure(at, tick), _step),
     "turbulence": Contract(TURBULENCE, lambda _, at, __: (at.motion, at.surroundings), _step),
     "winds": Contract(
         WINDS,
@@ -357,6 +415,7 @@ CONTRACTS = {
         lambda platform, state, time_s, _: (state, platform.support(time_s)),
         lambda *_: (),
     ),
+    "obstacles": Contract(OBSTACLES, lambda _, at, __: _seen(at), _cast, lambda *_: ()),
     "regions": Contract(
         REGIONS,
         lambda _, at, __: (at.motion, Vec3(0.6, 0.5, 0.2), _alone(at)),

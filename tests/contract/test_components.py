@@ -198,6 +198,8 @@ def test_output_is_of_the_declared_kind(case):
         assert type(output) is component.produces
     elif case.family == "guidance":
         assert type(output) is component.signal_type()
+    elif case.family == "sensors":
+        assert type(output) is component.measures
     elif case.family in OUTPUTS:
         assert type(output) is OUTPUTS[case.family]
     elif case.family == "dynamics":

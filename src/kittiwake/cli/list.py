@@ -14,6 +14,7 @@ from kittiwake.environment import (
     ATMOSPHERES,
     CURRENTS,
     INTERACTIONS,
+    OBSTACLES,
     PLATFORMS,
     REGIONS,
     TURBULENCE,
@@ -23,12 +24,13 @@ from kittiwake.estimation import ESTIMATORS
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.guidance import GUIDANCE
 from kittiwake.scenario.library import summaries
-from kittiwake.sensors import SENSORS
+from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.vehicles import VEHICLES
 
 REGISTRIES: tuple[Registry, ...] = (
     VEHICLES,
     SENSORS,
+    SENSOR_ERRORS,
     ESTIMATORS,
     CONTROLLERS,
     GUIDANCE,
@@ -43,6 +45,7 @@ REGISTRIES: tuple[Registry, ...] = (
     CURRENTS,
     REGIONS,
     PLATFORMS,
+    OBSTACLES,
     INTERACTIONS,
 )
 # no behaviours and no tasks are there yet, but scripts may ask for them

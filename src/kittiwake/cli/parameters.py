@@ -8,11 +8,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import equinox as eqx
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.recording import Recording
 from kittiwake.core.units import USER_UNITS, stored_name
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.scenario.parameters import REGISTRIES, parameters_model
+from kittiwake.scenario.parameters import FILES, REGISTRIES, parameters_model
 
 FORMS = {
     get_args(Real): "a number",
@@ -22,7 +21,7 @@ FORMS = {
     (int,): "a whole number",
     (bool,): "true or false",
     (str,): "text",
-    (Recording,): "the name of a CSV file",
+    **{(kind,): words for kind, words in FILES.items()},
     (Vec3,): "[x, y, z]",
 }
 
@@ -139,7 +138,7 @@ def _part(hint: Any) -> type[eqx.Module] | None:
     while get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
     is_record = isinstance(hint, type) and issubclass(hint, eqx.Module)
-    known = hint in (Vec3, Recording) or hint in REGISTRIES
+    known = hint in (Vec3, *FILES) or hint in REGISTRIES
     return hint if is_record and not known else None
 
 

@@ -6,6 +6,7 @@ out. A component is written for one vehicle; the simulation maps it over many.
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -90,15 +91,27 @@ class AbstractController(AbstractComponent):
 
 
 class SensorInputs(eqx.Module):
-    """What there is to measure."""
+    """What there is to measure.
+
+    ``world`` is the ``core.world.World``; ``processes`` holds by name what evolves in it, as it is
+    now.
+    """
 
     time_s: Real
     truth: Kinematics
     surroundings: Surroundings
+    world: Any
+    processes: dict[str, Any]
 
 
 class AbstractSensor(AbstractComponent):
-    """Measures the truth with its errors."""
+    """Measures the truth with its errors; ``measures`` is the kind of what it gives."""
+
+    measures: ClassVar[type]
+
+    def check(self, world: Any) -> None:
+        """Refuses a world in which there is not what it measures, before anything is compiled."""
+        del world
 
     @abstractmethod
     def step(
@@ -106,16 +119,28 @@ class AbstractSensor(AbstractComponent):
     ) -> tuple[Any, Any]:
         """The next state and the measurement, a module whose fields carry frame and unit."""
 
+    def ideal(self, inputs: SensorInputs) -> Any:
+        """The measurement without any error; None where there is no such thing."""
+        del inputs
+
 
 class EstimatorInputs(eqx.Module):
-    """The measurements by sensor name, and the truth for those that are told it."""
+    """What an estimator works on.
+
+    The measurements by sensor name, whether each is new, and the truth for those that are told it.
+    """
 
     truth: Kinematics
     measurements: dict[str, Any]
+    fresh: dict[str, Flag]
 
 
 class AbstractEstimator(AbstractComponent):
     """Makes an estimate of the vehicle's motion out of measurements."""
+
+    def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
+        """Refuses a vehicle without the sensors that it needs, before anything is compiled."""
+        del sensors
 
     @abstractmethod
     def step(
@@ -185,6 +210,14 @@ class AbstractPlatform(eqx.Module):
     @abstractmethod
     def support(self, time_s: Real) -> Support:
         """Where it is at a time, and how it moves."""
+
+
+class AbstractProcess(AbstractComponent):
+    """Something of the world that evolves by itself and that sensors see."""
+
+    @abstractmethod
+    def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Any]:
+        """The next state, and what there is to see now; ``inputs`` is the time in seconds."""
 
 
 class AbstractFault(eqx.Module):

@@ -8,6 +8,9 @@ HECTOPASCAL_PA = 100.0
 MILLIAMPERE_HOUR_C = 3.6
 DEGREE_RAD = math.pi / 180.0
 RPM_RADPS = 2.0 * math.pi / 60.0
+MICROTESLA_T = 1e-6
+GAUSS_T = 1e-4
+STANDARD_GRAVITY_MPS2 = 9.80665
 
 # ending of a user's key -> (ending of the stored name, factor)
 USER_UNITS: dict[str, tuple[str, float]] = {
@@ -18,6 +21,10 @@ USER_UNITS: dict[str, tuple[str, float]] = {
     "_hpa": ("_pa", HECTOPASCAL_PA),
     "_ft": ("_m", FOOT_M),
     "_mah": ("_c", MILLIAMPERE_HOUR_C),
+    "_ut": ("_t", MICROTESLA_T),
+    "_gauss": ("_t", GAUSS_T),
+    "_degps_per_rthz": ("_radps_per_rthz", DEGREE_RAD),
+    "_ug_per_rthz": ("_mps2_per_rthz", 1e-6 * STANDARD_GRAVITY_MPS2),
 }
 
 

@@ -11,9 +11,9 @@ from kittiwake.core.component import (
     AbstractEstimator,
     AbstractFault,
     AbstractGuidance,
-    AbstractSensor,
     AbstractTurbulence,
 )
+from kittiwake.core.instrument import Instrument
 from kittiwake.core.kinematics import Start
 
 C = TypeVar("C", bound=AbstractComponent)
@@ -36,7 +36,7 @@ class Vehicle(eqx.Module):
     dynamics: AbstractDynamics
     start: Start
     turbulence: Scheduled[AbstractTurbulence]
-    sensors: dict[str, Scheduled[AbstractSensor]]
+    sensors: dict[str, Scheduled[Instrument]]
     estimator: Scheduled[AbstractEstimator]
     guidance: Scheduled[AbstractGuidance]
     ladder: tuple[Scheduled[AbstractController], ...]

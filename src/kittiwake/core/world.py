@@ -1,19 +1,27 @@
 """What all vehicles of a scenario share."""
 
+from datetime import UTC, datetime
+from math import pi
+from typing import Annotated
+
 import equinox as eqx
 import jax.numpy as jnp
 
+from kittiwake.core.bounds import Bounds
 from kittiwake.core.component import (
     AbstractAtmosphere,
     AbstractCurrent,
     AbstractInteraction,
     AbstractPlatform,
+    AbstractProcess,
     AbstractRegion,
     AbstractWind,
 )
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
+from kittiwake.core.ray import AbstractObstacle
 from kittiwake.core.surroundings import Surroundings
+from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
@@ -42,16 +50,25 @@ class FlightArea(eqx.Module):
         )
 
 
+class Origin(eqx.Module):
+    """Where the world's zero lies on the Earth (WGS-84)."""
+
+    latitude_rad: Annotated[Real, Bounds(-pi / 2, pi / 2)] = 0.0
+    longitude_rad: Annotated[Real, Bounds(-pi, pi)] = 0.0
+    altitude_m: Real = 0.0
+
+
 class World(eqx.Module):
     """What all vehicles share.
 
     Ground is the plane z = ``ground_z_m``. Vehicles nearer to each other than
-    ``collision_distance_m`` are lost, if an interaction says how near they are.
+    ``collision_distance_m`` are lost, if an interaction says how near they are. ``obstacles`` are
+    what rays meet beside the ground; ``processes`` are what evolves by itself, by name.
     """
 
     gravity_mps2: Real
     ground_z_m: Real
-    origin_altitude_m: Real
+    origin: Origin
     atmosphere: AbstractAtmosphere
     wind: AbstractWind
     current: AbstractCurrent
@@ -60,6 +77,10 @@ class World(eqx.Module):
     interactions: tuple[AbstractInteraction, ...]
     regions: tuple[AbstractRegion, ...] = ()
     platforms: tuple[AbstractPlatform, ...] = ()
+    obstacles: tuple[AbstractObstacle, ...] = ()
+    magnetic_field_world_t: Vec3 = Vec3(0.0, 0.0, 0.0)
+    start_utc: datetime = eqx.field(static=True, default=datetime(2026, 1, 1, 12, tzinfo=UTC))
+    processes: dict[str, Scheduled[AbstractProcess]] = eqx.field(default_factory=dict)
 
     def surroundings(self, kinematics: Kinematics, size_body_m: Vec3) -> Surroundings:
         """What a vehicle of a size feels of the world alone: no gusts, no decks, no others."""
@@ -67,7 +88,7 @@ class World(eqx.Module):
         height = up - self.ground_z_m
         around = Surroundings(
             gravity_mps2=jnp.asarray(self.gravity_mps2, jnp.result_type(up)),
-            air=self.atmosphere.air(up + self.origin_altitude_m),
+            air=self.atmosphere.air(up + self.origin.altitude_m),
             wind_world_mps=self.wind.velocity_world_mps(height),
             height_above_ground_m=height,
             nearest_vehicle_m=jnp.asarray(jnp.inf, jnp.result_type(up)),

@@ -1,4 +1,4 @@
-"""Air, wind, gusts and currents: what a world does to vehicles that move through it."""
+"""Air, water and what stands in them: what a world does to vehicles, and shows to their sensors."""
 
 from kittiwake.core.registry import Entry, Registry
 
@@ -44,6 +44,36 @@ REGIONS = Registry(
     {
         "force": Entry("kittiwake.environment.regions:ForceRegion", "a box that pushes"),
         "wind": Entry("kittiwake.environment.regions:WindRegion", "a box in which it blows"),
+    },
+)
+
+OBSTACLES = Registry(
+    "obstacles",
+    "obstacle",
+    {
+        "box": Entry("kittiwake.environment.obstacles.boxes:Box", "a box in any attitude"),
+        "platform": Entry(
+            "kittiwake.environment.obstacles.boxes:Platform", "a plate, given by its upper side"
+        ),
+        "slab": Entry("kittiwake.environment.obstacles.boxes:Slab", "a thick wall that leans"),
+        "sphere": Entry("kittiwake.environment.obstacles.round:Sphere", "a ball"),
+        "cylinder": Entry(
+            "kittiwake.environment.obstacles.round:Cylinder", "an upright, lying or tilted cylinder"
+        ),
+        "capsule": Entry(
+            "kittiwake.environment.obstacles.round:Capsule", "a cylinder with round ends"
+        ),
+        "plane": Entry("kittiwake.environment.obstacles.sheets:Plane", "a plane without end"),
+        "parabolic-sheet": Entry(
+            "kittiwake.environment.obstacles.sheets:ParabolicSheet", "a sheet bent as a parabola"
+        ),
+        "hallway": Entry(
+            "kittiwake.environment.obstacles.hallway:Hallway",
+            "walls on both sides of a line of points, floor and ceiling",
+        ),
+        "mesh": Entry(
+            "kittiwake.environment.obstacles.mesh:Mesh", "triangles from an STL or OBJ file"
+        ),
     },
 )
 

@@ -20,8 +20,13 @@ turns. Neglected: the reaction on a vessel that carries the deck, rolling, the s
 A body swings on its feet faster than it bounces: by sqrt(r), with r at most 1 and the largest
 eigenvalue of I^-1 J, I its inertia and J that of its mass spread evenly over the feet. So that a
 step resolves that, omega_0 is at most 1 / (dt sqrt(r)) and zeta omega_0 at most 0.7 / (dt r): the
-worst swing then has dt^2 k / m = 1 and dt c / m = 1.4, with which Heun's method and those of higher
-order are stable. The two Euler methods need finer steps than that.
+worst swing then has dt^2 k / m = 1 and dt c / m = 1.4. Whether an integrator's steps make a swing
+grow is tried on the linear one of that body,
+
+    x'' = -r (omega_0^2 x + 2 zeta omega_0 x'),
+
+with two thirds of its damping, because the damper is weaker in a deep swing. Explicit Euler grows
+where 2 zeta < omega_0 dt, whatever r is; Heun's method only where there is hardly any damping.
 """
 
 import math
@@ -31,17 +36,24 @@ from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.footing import UNKNOWN, Footing
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
 from kittiwake.physics.rigid_body import RigidBody
 
 AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
 # feet that sink in deeper at rest are refused
 SOFTEST_M = 0.05
+# zeta omega_0 dt of the fastest swing, at most; inside the stable region of Heun's method
+DAMPING_OF_A_STEP = 0.7
+# drops from 5 cm came to rest with explicit Euler where a swing with this share of it did
+DAMPING_OF_A_DEEP_SWING = 2.0 / 3.0
+ROUNDING = 1e-12
 
 
 class Feet(eqx.Module):
@@ -72,12 +84,25 @@ class Feet(eqx.Module):
         """Of the centre of mass, level on the lowest foot."""
         return max(-point.z for point in self.points_body_m)
 
-    def check_rate(self, body: RigidBody, rate_hz: Real, gravity_mps2: Real) -> None:
-        """Refuses feet that would sink in deeply, by themselves or because of coarse steps.
+    def check_rate(
+        self, body: RigidBody, integrator: IntegratorName, rate_hz: Real, gravity_mps2: Real
+    ) -> None:
+        """Refuses coarse steps with which they would sink in deeply, or swing up by themselves.
 
         Raises:
             ScenarioError: with what to write instead.
         """
+        self._check_depth(body, rate_hz, gravity_mps2)
+        growth = self._growth(float(self.liveliness(body)), integrator, 1.0 / float(rate_hz))
+        if growth > 1.0 + ROUNDING:
+            message = (
+                f"feet: with {integrator} at {rate_hz:g} Hz their swing grows by "
+                f"{growth - 1.0:.2g} of itself each step; write a finer time.rate_hz, a larger "
+                f"damping than {self.damping:g}, or integrator: rk4"
+            )
+            raise ScenarioError(message)
+
+    def _check_depth(self, body: RigidBody, rate_hz: Real, gravity_mps2: Real) -> None:
         faster = float(jnp.sqrt(self.liveliness(body)))
         least_radps = math.sqrt(gravity_mps2 / SOFTEST_M)
         resolved_radps = rate_hz / faster
@@ -95,6 +120,30 @@ class Feet(eqx.Module):
             f"on, more than {SOFTEST_M:g} m; {advice}, or feet: null"
         )
         raise ScenarioError(message)
+
+    def _growth(self, liveliness: float, integrator: IntegratorName, dt_s: float) -> float:
+        """Of the linear swing in a step: the largest modulus of the step's eigenvalues."""
+        frequency_radps, decay_per_s = self.springiness(liveliness, dt_s)
+        stiffness_ps2 = liveliness * float(frequency_radps) ** 2
+        damping_ps = 2.0 * liveliness * float(decay_per_s) * DAMPING_OF_A_DEEP_SWING
+
+        def swing(phase: Phase[Real, Real], elapsed_s: Real) -> Phase[Real, Real]:
+            del elapsed_s
+            place, speed = phase.configuration, phase.motion
+            return Phase(speed, -stiffness_ps2 * place - damping_ps * speed)
+
+        step = INTEGRATORS[integrator].step
+        ended = [step(swing, Phase(*begun), dt_s) for begun in ((1.0, 0.0), (0.0, 1.0))]
+        columns = [[float(end.configuration), float(end.motion)] for end in ended]
+        return float(np.max(np.abs(np.linalg.eigvals(np.array(columns).T))))
+
+    def springiness(self, liveliness: Real, dt_s: Real) -> tuple[Real, Real]:
+        """omega_0 and zeta omega_0, as far as such steps resolve them."""
+        frequency_radps = jnp.minimum(self.frequency_radps, 1.0 / (dt_s * jnp.sqrt(liveliness)))
+        decay_per_s = jnp.minimum(
+            self.damping * frequency_radps, DAMPING_OF_A_STEP / (dt_s * liveliness)
+        )
+        return frequency_radps, decay_per_s
 
     def liveliness(self, body: RigidBody) -> Real:
         """The square of how much faster it can swing on its feet than bounce, at most."""

@@ -14,7 +14,7 @@ from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.feet import Feet
-from kittiwake.physics.integrators import Phase
+from kittiwake.physics.integrators import IntegratorName, Phase
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
 from kittiwake.physics.stance import Stance
 
@@ -63,6 +63,7 @@ class AbstractBody(AbstractDynamics):
     """A rigid body that flies, and stands if it has feet; its state's ``flight`` says how."""
 
     feet: eqx.AbstractVar[Feet | None]
+    integrator: eqx.AbstractVar[IntegratorName]
 
     @property
     @abstractmethod
@@ -82,7 +83,7 @@ class AbstractBody(AbstractDynamics):
     def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
         """Refuses steps that its feet cannot follow."""
         if self.feet is not None:
-            self.feet.check_rate(self.body, rate_hz, gravity_mps2)
+            self.feet.check_rate(self.body, self.integrator, rate_hz, gravity_mps2)
 
     def footing(self, state: Any) -> Footing | None:
         """How it stands."""

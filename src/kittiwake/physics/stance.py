@@ -23,8 +23,6 @@ Result = TypeVar("Result")
 UP = Vec3(0.0, 0.0, 1.0)
 # after so long in the air a touch is a new landing, not a bounce
 FLIGHT_S = 0.2
-# zeta omega_0 dt of the fastest swing, at most; inside the stable region of Heun's method
-DAMPING_OF_A_STEP = 0.7
 # so many rest depths below a deck's edge a foot still comes upon it; deeper it would be thrown up
 ENTRY = 2.0
 
@@ -85,10 +83,7 @@ class Stance(eqx.Module):
     ) -> "Stance":
         """At the beginning of a step."""
         liveliness = feet.liveliness(body)
-        frequency_radps = jnp.minimum(feet.frequency_radps, 1.0 / (dt_s * jnp.sqrt(liveliness)))
-        decay_per_s = jnp.minimum(
-            feet.damping * frequency_radps, DAMPING_OF_A_STEP / (dt_s * liveliness)
-        )
+        frequency_radps, decay_per_s = feet.springiness(liveliness, dt_s)
         share_kg = body.mass_kg / len(feet.points_body_m)
         rest_depth_m = surroundings.gravity_mps2 / frequency_radps**2
         return cls(

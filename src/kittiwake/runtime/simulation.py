@@ -33,13 +33,15 @@ Commands = Mapping[str, Any]
 class Observation(NamedTuple):
     """What one vehicle is, sees and believes now; in plain numbers.
 
-    ``estimate`` is what a controller may use, ``measurements`` what the sensors say by name, and
-    ``truth`` what only a simulator knows. ``valid`` turns False when the vehicle is lost.
+    ``estimate`` is what a controller may use, ``measurements`` what the sensors say by name, or said
+    last where ``fresh`` is False, and ``truth`` what only a simulator knows. ``valid`` turns False
+    when the vehicle is lost.
     """
 
     time_s: float
     estimate: Kinematics
     measurements: dict[str, Any]
+    fresh: dict[str, bool]
     truth: Kinematics
     valid: bool
 
@@ -253,8 +255,12 @@ class _Stepper:
         time_s = self._tick / self.fleet.rate_hz
         observations: dict[str, Observation] = {}
         for name, (g, lane) in self._places.items():
-            estimate, measurements, truth, valid = self._seen[g].unpack(groups[g][lane])
-            observations[name] = Observation(time_s, estimate, measurements, truth, bool(valid))
+            estimate, samples, truth, valid = self._seen[g].unpack(groups[g][lane])
+            measurements = {sensor: sample.measurement for sensor, sample in samples.items()}
+            fresh = {sensor: bool(sample.fresh) for sensor, sample in samples.items()}
+            observations[name] = Observation(
+                time_s, estimate, measurements, fresh, truth, bool(valid)
+            )
         return observations
 
     def _mode(self) -> Any:
@@ -262,7 +268,7 @@ class _Stepper:
 
     def _look(self, state: FleetState) -> Any:
         snapshots = self.fleet.step(state)[1]
-        return tuple((s.estimate, s.measurements, s.truth, s.status == 0) for s in snapshots)
+        return tuple((s.estimate, s.samples, s.truth, s.status == 0) for s in snapshots)
 
     def _packed(self, state: FleetState) -> tuple[Any, Any, Any]:
         floats, words = self._packing.pack(state)

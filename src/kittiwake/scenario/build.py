@@ -67,7 +67,7 @@ class _Builder:
     def scenario(self, schema: ScenarioSchema, time: TimeSettings) -> Scenario:
         self._check_size(schema)
         settings, world, turbulence = WorldBuilder(self.components).build(schema.world)
-        builder = VehicleBuilder(self.components, settings, turbulence)
+        builder = VehicleBuilder(self.components, settings, world, turbulence)
         vehicles: dict[str, Vehicle] = {}
         for name, entry in schema.vehicles.items():
             for member, vehicle in builder.build(name, entry).items():
@@ -92,7 +92,6 @@ class _Builder:
             log_every=log_every,
             fails_when_lost=schema.lost_vehicle == "fail",
             world=world,
-            origin=settings.origin,
             vehicles=vehicles,
             tables=self.components.tables,
         )

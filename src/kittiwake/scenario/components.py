@@ -1,25 +1,30 @@
 """From an entry of a scenario to a component: its name, its parameters, its rate."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from kittiwake.core.component import AbstractComponent, AbstractDynamics
+from kittiwake.core.component import AbstractDynamics
 from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.instrument import Instrument
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import stored_name
 from kittiwake.core.vehicle import Scheduled
+from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.scenario.document import Document
+from kittiwake.scenario.meshes import read_mesh
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, shortened
 from kittiwake.scenario.tables import read_table
 from kittiwake.scenario.urdf import MassProperties, UrdfSource, read_mass_properties
+from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.sim.schedule import steps_between
 
+READERS: dict[type, Callable[[Path], Any]] = {Recording: read_table, TriangleMesh: read_mesh}
 MAX_FILE_CHARACTERS = 1000
 # a vehicle's parameter that stands for those which the file gives
 URDF = "urdf"
@@ -46,19 +51,31 @@ class ComponentBuilder:
 
     def scheduled(self, registry: Registry, entry: Plain, path: KeyPath) -> Any:
         """A component with its rate, or None after noting what is wrong."""
-        rate_hz = entry.get("rate_hz") if isinstance(entry, dict) else None
-        if isinstance(entry, dict):
-            entry = {key: value for key, value in entry.items() if key != "rate_hz"}
-        component = self.component(registry, entry, path)
+        rate_hz, rest = _taken_out("rate_hz", entry)
+        component = self.component(registry, rest, path)
         if component is None:
             return None
         with self.problems.noting((*path, "rate_hz")):
-            return Scheduled(component, self._every(component, rate_hz))
+            return Scheduled(component, self._every(component.default_rate_hz, rate_hz))
         return None
 
-    def _every(self, component: AbstractComponent, rate_hz: object) -> int:
+    def instrument(self, entry: Plain, path: KeyPath) -> Any:
+        """A sensor with its rate and errors, or None after noting what is wrong."""
+        errors_given, rest = _taken_out("errors", entry)
+        sensor = self.scheduled(SENSORS, rest, path)
+        errors = self.listed(
+            SENSOR_ERRORS, [] if errors_given is None else errors_given, (*path, "errors")
+        )
+        if sensor is None or None in errors:
+            return None
+        for i, error in enumerate(errors):
+            with self.problems.noting((*path, "errors", i)):
+                error.check(sensor.component.measures)
+        return Scheduled(Instrument(sensor.component, errors), sensor.every)
+
+    def _every(self, default_hz: float | None, rate_hz: object) -> int:
         if rate_hz is None:
-            return steps_between(self.rate_hz, component.default_rate_hz)
+            return steps_between(self.rate_hz, default_hz)
         if isinstance(rate_hz, bool) or not isinstance(rate_hz, int | float) or not rate_hz > 0:
             message = f"{shortened(rate_hz)} is not allowed; must be a number above 0"
             raise ScenarioError(message)
@@ -75,7 +92,7 @@ class ComponentBuilder:
             cls = registry.find(kind)
             with self.problems.noting(path, placed=True):
                 return build_component(
-                    cls, self._with_tables(cls, parameters, path), self.document.where, path
+                    cls, self._with_files(cls, parameters, path), self.document.where, path
                 )
         return None
 
@@ -103,17 +120,17 @@ class ComponentBuilder:
             return build_component(kind, data, self.document.where, path)
         return None
 
-    def _with_tables(
+    def _with_files(
         self, cls: type[Any], parameters: dict[str, Any], path: KeyPath
     ) -> dict[str, Any]:
-        """The parameters with the names of recorded files replaced by their tables."""
+        """The parameters with the names of files replaced by what they hold."""
         read = dict(parameters)
         for name, hint in get_type_hints(cls).items():
-            if hint is Recording and isinstance(parameters.get(name), str):
+            if hint in READERS and isinstance(parameters.get(name), str):
                 key = (*path, name)
                 try:
                     file = self._file(parameters[name], key)
-                    read[name] = read_table(file)
+                    read[name] = READERS[hint](file)
                 except KittiwakeError as error:
                     raise ScenarioError(self.problems.sentence(key, str(error))) from None
                 self.tables[key] = file
@@ -163,6 +180,13 @@ class ComponentBuilder:
             )
             raise ScenarioError(message)
         return file
+
+
+def _taken_out(key: str, entry: Plain) -> tuple[Plain, Plain]:
+    """What an entry has under a key, None without it, and the entry without it."""
+    if not isinstance(entry, dict):
+        return None, entry
+    return entry.get(key), {name: value for name, value in entry.items() if name != key}
 
 
 def _refuse_without_mass_and_inertia(cls: type[AbstractDynamics]) -> None:

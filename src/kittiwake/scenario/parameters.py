@@ -55,6 +55,7 @@ from kittiwake.core.parts import (
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import USER_UNITS
+from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -74,7 +75,7 @@ LARGEST_INTEGER = 2**63 - 1
 NOT_FINITE = "finite_number"
 OUT_OF_BOUNDS = "out_of_bounds"
 WRONG_LENGTH = "wrong_length"
-NOT_A_TABLE = "not_a_table"
+NOT_A_FILE = "not_a_file"
 
 # of these a parameter may be any registered kind
 REGISTRIES: dict[Any, Registry] = {
@@ -82,6 +83,12 @@ REGISTRIES: dict[Any, Registry] = {
     AbstractForce: FORCES,
     AbstractGroundEffect: GROUND_EFFECTS,
     AbstractRotor: ROTORS,
+}
+
+# of these a parameter is the name of a file
+FILES: dict[type, str] = {
+    Recording: "the name of a CSV file of recorded values",
+    TriangleMesh: "the name of an STL or OBJ file",
 }
 
 Component = TypeVar("Component", bound=eqx.Module)
@@ -264,8 +271,8 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
         return Annotated[bool, Strict()]
     if hint is str or get_origin(hint) is Literal:
         return hint
-    if hint is Recording:
-        return Annotated[Any, AfterValidator(_read_before)]
+    if hint in FILES:
+        return Annotated[Any, AfterValidator(partial(_read_before, hint))]
     if hint in REGISTRIES:
         return _any_of(REGISTRIES[hint])
     if isinstance(hint, type) and issubclass(hint, eqx.Module) and not inspect.isabstract(hint):
@@ -371,10 +378,10 @@ def _entries(items: tuple[Annotation, ...], noun: str) -> Annotation:
     ]
 
 
-def _read_before(value: Plain) -> Recording:
-    """A table, which the builder has read already; anything else was no file's name."""
-    if not isinstance(value, Recording):
-        raise PydanticCustomError(NOT_A_TABLE, "must be the name of a file of recorded values")
+def _read_before(kind: type, value: Plain) -> Plain:
+    """What a file holds, which the builder has read already; anything else was no file's name."""
+    if not isinstance(value, kind):
+        raise PydanticCustomError(NOT_A_FILE, "must be {file}", {"file": FILES[kind]})
     return value
 
 

@@ -7,7 +7,6 @@ from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.problems import KeyPath
-from kittiwake.scenario.schema import Origin
 from kittiwake.scenario.size import check_duration, check_log_size
 from kittiwake.sim.fleet import Fleet
 
@@ -18,7 +17,6 @@ class Scenario:
 
     Attributes:
         document: the data it was built from, overrides applied.
-        origin: where the world's zero lies on the Earth.
         tables: the recorded files that it reads, by the path of the key that names them.
     """
 
@@ -31,7 +29,6 @@ class Scenario:
     log_every: int
     fails_when_lost: bool
     world: World
-    origin: Origin
     vehicles: dict[str, Vehicle]
     tables: dict[KeyPath, Path]
 

@@ -4,14 +4,13 @@ The parts that every scenario has are declared here; what a component's entry ma
 by the component itself.
 """
 
-from math import pi
 from typing import Annotated, Any, Literal
 
 import equinox as eqx
 from pydantic import BaseModel, ConfigDict, Field
 
-from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.world import FlightArea
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.world import FlightArea, Origin
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
@@ -33,20 +32,17 @@ class TimeSettings(eqx.Module):
     log_rate_hz: Annotated[Real, POSITIVE] | None = None
 
 
-class Origin(eqx.Module):
-    """``world.origin``: where the world's zero lies on the Earth."""
-
-    latitude_rad: Annotated[Real, Bounds(-pi / 2, pi / 2)] = 0.0
-    longitude_rad: Annotated[Real, Bounds(-pi, pi)] = 0.0
-    altitude_m: Real = 0.0
-
-
 class WorldSettings(eqx.Module):
-    """``world`` without its components."""
+    """``world`` without its components.
+
+    Without ``magnetic_field_world_t`` the field is that of the World Magnetic Model.
+    """
 
     gravity_mps2: Annotated[Real, POSITIVE] = 9.81
     ground_z_m: Real = 0.0
     origin: Origin = Origin()
+    start_utc: str = "2026-01-01T12:00:00"
+    magnetic_field_world_t: Vec3 | None = None
     area: FlightArea = FlightArea()
     collision_distance_m: Annotated[Real, POSITIVE] | None = None
 

@@ -10,15 +10,18 @@ from kittiwake.control import CONTROLLERS
 from kittiwake.core.component import (
     AbstractController,
     AbstractDynamics,
+    AbstractEstimator,
     AbstractFault,
     AbstractTurbulence,
 )
 from kittiwake.core.errors import LadderError, ScenarioError
+from kittiwake.core.instrument import Instrument
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.recording import Recording
 from kittiwake.core.units import stored_name
 from kittiwake.core.vehicle import Scheduled, Vehicle
+from kittiwake.core.world import World
 from kittiwake.estimation import ESTIMATORS
 from kittiwake.geometry.scalar import Real
 from kittiwake.guidance import GUIDANCE
@@ -28,17 +31,20 @@ from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings
 from kittiwake.scenario.starts import placed, shifted
-from kittiwake.sensors import SENSORS
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 
 
 @dataclass
 class VehicleBuilder:
-    """Builds the vehicles of one document, in a world with these settings and this turbulence."""
+    """Builds the vehicles of one document, in a world with these settings and this turbulence.
+
+    ``world`` is None where something of it was refused.
+    """
 
     components: ComponentBuilder
-    world: WorldSettings
+    settings: WorldSettings
+    world: World | None
     turbulence: Scheduled[AbstractTurbulence] | None
 
     @property
@@ -73,25 +79,26 @@ class VehicleBuilder:
                 model.dynamics, merged(model.parameters(), given), parameters_path
             )
             start = self.components.settings(
-                Start, placed(entry.start, dynamics, self.world.ground_z_m), (*path, "start")
+                Start, placed(entry.start, dynamics, self.settings.ground_z_m), (*path, "start")
             )
             sensors = {
-                key: self.components.scheduled(SENSORS, sensor, (*path, "sensors", key))
+                key: self.components.instrument(sensor, (*path, "sensors", key))
                 for key, sensor in entry.sensors.items()
             }
             estimator = self.components.scheduled(ESTIMATORS, entry.estimator, (*path, "estimator"))
             guidance = self.components.scheduled(GUIDANCE, entry.guidance, (*path, "guidance"))
-            bridges = self._bridges(model, dynamics, self.world.gravity_mps2, path)
+            bridges = self._bridges(model, dynamics, self.settings.gravity_mps2, path)
             ladder = (*self._ladder(entry, model, path), *bridges)
             faults = self.components.listed(FAULTS, entry.faults, (*path, "faults"))
             parts = (dynamics, start, estimator, guidance, *ladder, *faults)
             if self.turbulence is None or None in (*parts, *sensors.values()):
                 return None
             self._check_faults(faults, dynamics, path)
+            self._check_senses(sensors, estimator.component, path)
             with self.problems.noting((*path, "start")):
                 dynamics.check_start(start)
             with self.problems.noting(parameters_path):
-                dynamics.check_rate(self.components.rate_hz, self.world.gravity_mps2)
+                dynamics.check_rate(self.components.rate_hz, self.settings.gravity_mps2)
             self._check_ladder(guidance.component, ladder, dynamics, path)
             return Vehicle(
                 model=entry.model,
@@ -114,6 +121,20 @@ class VehicleBuilder:
             with self.problems.noting((*path, "faults", i)):
                 _refuse_unfit(fault, dynamics)
                 fault.check(dynamics.command_bounds)
+
+    def _check_senses(
+        self,
+        sensors: dict[str, Scheduled[Instrument]],
+        estimator: AbstractEstimator,
+        path: KeyPath,
+    ) -> None:
+        """Notes sensors of what the world does not have, and estimators without their sensors."""
+        for key, sensor in sensors.items():
+            with self.problems.noting((*path, "sensors", key)):
+                if self.world is not None:
+                    sensor.component.sensor.check(self.world)
+        with self.problems.noting((*path, "estimator")):
+            estimator.check({key: sensor.component.sensor for key, sensor in sensors.items()})
 
     def _bridges(
         self,

@@ -1,24 +1,29 @@
 """From a scenario's ``world`` to the world."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from kittiwake.core.component import AbstractTurbulence
-from kittiwake.core.errors import did_you_mean
+from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.core.world import World
 from kittiwake.environment import (
     ATMOSPHERES,
     CURRENTS,
     INTERACTIONS,
+    OBSTACLES,
     PLATFORMS,
     REGIONS,
     TURBULENCE,
     WINDS,
 )
+from kittiwake.environment.magnetism import earth_field_world_t
 from kittiwake.environment.proximity import Proximity
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.parameters import parameters_model
+from kittiwake.scenario.problems import shortened
 from kittiwake.scenario.schema import WorldSettings
 
 SINGLE = {
@@ -26,7 +31,7 @@ SINGLE = {
     "current": (CURRENTS, "none"),
     "atmosphere": (ATMOSPHERES, "isa"),
 }
-NAMED = {"regions": REGIONS, "platforms": PLATFORMS}
+NAMED = {"regions": REGIONS, "platforms": PLATFORMS, "obstacles": OBSTACLES}
 
 
 class BuiltWorld(NamedTuple):
@@ -65,13 +70,18 @@ class WorldBuilder:
         several = [*interactions, *(part for group in named.values() for part in group)]
         if None in (*single.values(), *several):
             return BuiltWorld(settings, None, turbulence)
+        start_utc, field = self._on_earth(settings)
+        if start_utc is None or field is None:
+            return BuiltWorld(settings, None, turbulence)
         distance_m = settings.collision_distance_m
         if distance_m is not None and not any(isinstance(i, Proximity) for i in interactions):
             interactions = (*interactions, Proximity())
         world = World(
             gravity_mps2=settings.gravity_mps2,
             ground_z_m=settings.ground_z_m,
-            origin_altitude_m=settings.origin.altitude_m,
+            origin=settings.origin,
+            start_utc=start_utc,
+            magnetic_field_world_t=field,
             area=settings.area,
             collision_distance_m=distance_m or 0.0,
             interactions=interactions,
@@ -80,8 +90,19 @@ class WorldBuilder:
             current=single["current"],
             regions=named["regions"],
             platforms=named["platforms"],
+            obstacles=named["obstacles"],
         )
         return BuiltWorld(settings, world, turbulence)
+
+    def _on_earth(self, settings: WorldSettings) -> tuple[datetime | None, Vec3 | None]:
+        """The start's time and the magnetic field, None for what was refused."""
+        with self.components.problems.noting(("world", "start_utc")):
+            start_utc = _time_utc(settings.start_utc)
+            if settings.magnetic_field_world_t is not None:
+                return start_utc, settings.magnetic_field_world_t
+            with self.components.problems.noting(("world",)):
+                return start_utc, earth_field_world_t(settings.origin, start_utc)
+        return None, None
 
     def _refuse_unknown(self, data: dict[str, Any]) -> None:
         """Takes unknown keys out, noted with the components of the world among what is allowed."""
@@ -90,3 +111,12 @@ class WorldBuilder:
             del data[key]
             known = did_you_mean(key, [*settings, *SINGLE, *NAMED, "turbulence", "interactions"])
             self.components.problems.note(("world", key), f"there is no such key. {known}")
+
+
+def _time_utc(written: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(written)
+    except ValueError:
+        message = f"{shortened(written)} is not allowed; write a time such as 2026-06-30T09:30:00"
+        raise ScenarioError(message) from None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
+from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.presence import Presence
@@ -21,7 +22,7 @@ from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Flag
 from kittiwake.sim import gathering, lane
 from kittiwake.sim.group import Group, grouped
-from kittiwake.sim.schedule import Clock, Held, strong
+from kittiwake.sim.schedule import Clock, Held, run, stale, strong
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
 
 
@@ -65,8 +66,16 @@ class Fleet(eqx.Module):
     def init(self, key: PRNGKeyArray) -> FleetState:
         """The state at the start; each vehicle's streams follow from the key and its name."""
         self._check_precision()
-        groups = tuple(self._begin(group, key) for group in self.groups)
-        state = FleetState(jnp.asarray(0, jnp.int32), groups)
+        clock = Clock(jnp.asarray(0, jnp.int32), self.dt_s)
+        streams = {name: named(key, f"world.{name}") for name in self.world.processes}
+        processes = {
+            name: Held(strong(part.component.init(named(streams[name], "init"))), None, stale(part))
+            for name, part in self.world.processes.items()
+        }
+        seen = jax.eval_shape(lambda: self._processed(processes, streams, clock)[1])
+        seen = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), seen)
+        groups = tuple(self._begin(group, seen, key) for group in self.groups)
+        state = FleetState(clock.tick, groups, processes, streams)
         # a component that does not run at every step holds an output, whose form is known only
         # from a first step; its value is replaced before it is used, because it counts as stale
         held = jax.eval_shape(lambda s: self.step(s)[0], state)
@@ -85,16 +94,23 @@ class Fleet(eqx.Module):
         truths = self.truths(state)
         surroundings = self._surroundings(state, truths)
         orders = self._orders(commands or {})
+        processes, seen = self._processed(state.processes, state.streams, clock)
         outcomes = [
             group.map(
-                partial(self._live, clock, gathering.surface_near(group, truth, around, self.dt_s)),
+                partial(
+                    self._live,
+                    clock,
+                    seen,
+                    gathering.surface_near(group, truth, around, self.dt_s),
+                ),
                 *(vehicle_state, truth, around, order),
             )
             for group, vehicle_state, truth, around, order in zip(
                 self.groups, state.groups, truths, surroundings, orders, strict=True
             )
         ]
-        later = FleetState(state.tick + 1, tuple(outcome[0] for outcome in outcomes))
+        groups = tuple(outcome[0] for outcome in outcomes)
+        later = FleetState(state.tick + 1, groups, processes, state.streams)
         return later, tuple(outcome[1] for outcome in outcomes)
 
     def rollout(
@@ -141,6 +157,7 @@ class Fleet(eqx.Module):
     def _live(
         self,
         clock: Clock,
+        processes: dict[str, Any],
         surface_near: Flag,
         vehicle: Vehicle,
         state: VehicleState,
@@ -149,13 +166,26 @@ class Fleet(eqx.Module):
         orders: tuple[lane.Order, ...],
     ) -> tuple[VehicleState, Snapshot]:
         around = dataclasses.replace(around, surface_near=surface_near)
-        return lane.live(vehicle, self.world, state, truth, around, orders, clock)
+        return lane.live(vehicle, self.world, state, truth, around, orders, processes, clock)
 
-    def _begin(self, group: Group, key: PRNGKeyArray) -> VehicleState:
+    def _processed(
+        self, held: dict[str, Held], streams: dict[str, PRNGKeyArray], clock: Clock
+    ) -> tuple[dict[str, Held], dict[str, Any]]:
+        """What evolves in the world: its state and what there is to see of it, by name."""
+        later: dict[str, Held] = {}
+        seen: dict[str, Any] = {}
+        for name, part in self.world.processes.items():
+            later[name], seen[name] = run(part, held[name], clock.time_s, clock, streams[name])
+        return later, seen
+
+    def _begin(self, group: Group, processes: dict[str, Any], key: PRNGKeyArray) -> VehicleState:
         start = group.map(_start, group.name_hashes)
         around = gathering.alone(self.world, group, start)
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
-        return group.map(lane.begin, around, keys)
+        return group.map(
+            lambda vehicle, here, own: lane.begin(vehicle, self.world, here, processes, own),
+            *(around, keys),
+        )
 
     def truths(self, state: FleetState) -> list[Kinematics]:
         """How each group's vehicles move."""

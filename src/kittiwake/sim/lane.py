@@ -1,5 +1,6 @@
 """One vehicle through one physics step: sense, estimate, guide, control, move."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from kittiwake.core.component import (
     GuidanceInputs,
     SensorInputs,
 )
+from kittiwake.core.instrument import Sample
 from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.ladder import ladder_path
@@ -23,7 +25,7 @@ from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sim.schedule import Clock, Held, like, run, stale, strong
+from kittiwake.sim.schedule import Clock, Held, is_due, like, run, stale, strong
 from kittiwake.sim.state import Snapshot, VehicleState
 
 NON_FINITE = "non-finite "
@@ -36,24 +38,41 @@ class Order(NamedTuple):
     addressed: Flag
 
 
-def begin(vehicle: Vehicle, surroundings: Surroundings, key: PRNGKeyArray) -> VehicleState:
-    """A vehicle before its first step; ``key`` is the vehicle's own."""
+def begin(
+    vehicle: Vehicle,
+    world: World,
+    surroundings: Surroundings,
+    processes: dict[str, Any],
+    key: PRNGKeyArray,
+) -> VehicleState:
+    """A vehicle before its first step; ``key`` is the vehicle's own.
+
+    Of the world's processes only the form matters.
+    """
     parts = {
         "turbulence": vehicle.turbulence,
-        **{f"sensor.{name}": sensor for name, sensor in vehicle.sensors.items()},
         "estimator": vehicle.estimator,
         "guidance": vehicle.guidance,
         **{f"controller.{i}": rung for i, rung in enumerate(vehicle.ladder)},
     }
-    streams = {name: named(key, name) for name in [*parts, "dynamics"]}
+    instruments = [f"sensor.{name}" for name in vehicle.sensors]
+    streams = {name: named(key, name) for name in [*parts, *instruments, "dynamics"]}
     held = {
         name: Held(_first(part.component, streams[name]), None, stale(part))
         for name, part in parts.items()
     }
+    start = strong(vehicle.start.kinematics())
+    inputs = SensorInputs(jnp.zeros(()), start, surroundings, world, processes)
+    sensors = {
+        name: Held(
+            strong(part.component.begin(inputs, streams[f"sensor.{name}"])), None, stale(part)
+        )
+        for name, part in vehicle.sensors.items()
+    }
     return VehicleState(
         dynamics=strong(vehicle.dynamics.init(vehicle.start.kinematics(), surroundings)),
         turbulence=held["turbulence"],
-        sensors={name: held[f"sensor.{name}"] for name in vehicle.sensors},
+        sensors=sensors,
         estimator=held["estimator"],
         guidance=held["guidance"],
         ladder=tuple(held[f"controller.{i}"] for i in range(len(vehicle.ladder))),
@@ -69,16 +88,22 @@ def live(
     truth: Kinematics,
     surroundings: Surroundings,
     orders: tuple[Order, ...],
+    processes: dict[str, Any],
     clock: Clock,
 ) -> tuple[VehicleState, Snapshot]:
     """The vehicle one step later, and what it was, saw and did at this one."""
     status = judge(vehicle, world, state, truth, surroundings)
     turbulence, surroundings = _disturb(vehicle, state, truth, surroundings, clock)
-    sensors, measurements = _sense(vehicle, state, truth, surroundings, clock)
+    seen = SensorInputs(clock.time_s, truth, surroundings, world, processes)
+    sensors, samples = _sense(vehicle, state, seen, clock)
     estimator, estimate = run(
         vehicle.estimator,
         state.estimator,
-        EstimatorInputs(truth, measurements),
+        EstimatorInputs(
+            truth,
+            {name: sample.measurement for name, sample in samples.items()},
+            {name: sample.fresh for name, sample in samples.items()},
+        ),
         clock,
         state.streams["estimator"],
     )
@@ -114,7 +139,7 @@ def live(
     snapshot = Snapshot(
         truth=truth,
         surroundings=surroundings,
-        measurements=measurements,
+        samples=samples,
         estimate=estimate,
         setpoint=setpoint,
         command=command,
@@ -179,15 +204,16 @@ def _disturb(
 
 
 def _sense(
-    vehicle: Vehicle, state: VehicleState, truth: Kinematics, around: Surroundings, clock: Clock
-) -> tuple[dict[str, Held], dict[str, Any]]:
-    inputs = SensorInputs(clock.time_s, truth, around)
-    outcomes = {
-        name: run(sensor, state.sensors[name], inputs, clock, state.streams[f"sensor.{name}"])
-        for name, sensor in vehicle.sensors.items()
-    }
-    held = {name: outcome[0] for name, outcome in outcomes.items()}
-    return held, {name: outcome[1] for name, outcome in outcomes.items()}
+    vehicle: Vehicle, state: VehicleState, inputs: SensorInputs, clock: Clock
+) -> tuple[dict[str, Held], dict[str, Sample]]:
+    sensors: dict[str, Held] = {}
+    samples: dict[str, Sample] = {}
+    for name, sensor in vehicle.sensors.items():
+        before = state.sensors[name]
+        sensors[name], sample = run(sensor, before, inputs, clock, state.streams[f"sensor.{name}"])
+        fresh = sample.fresh & is_due(sensor, before, clock)
+        samples[name] = replace(sample, fresh=fresh)
+    return sensors, samples
 
 
 def _descend(

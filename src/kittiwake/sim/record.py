@@ -32,8 +32,11 @@ def motion_columns(motion: Kinematics) -> dict[str, Real]:
 def row_columns(snapshot: Snapshot, *, in_current: bool) -> dict[str, Real | Count]:
     """One vehicle's row by column, without the time."""
     measured: dict[str, Real] = {}
-    for name, measurement in snapshot.measurements.items():
-        measured.update(to_columns(measurement, f"sensor.{name}."))
+    for name, sample in snapshot.samples.items():
+        told = {f"sensor.{name}": sample.measurement, f"ideal.{name}": sample.ideal}
+        for prefix, reading in told.items():
+            measured.update({} if reading is None else to_columns(reading, f"{prefix}."))
+        measured[f"sensor.{name}.fresh"] = sample.fresh
     estimated = {f"estimate.{k}": v for k, v in motion_columns(snapshot.estimate).items()}
     current = snapshot.surroundings.current_world_mps
     flowing = {f"current_{axis}_world_mps": getattr(current, axis) for axis in "xy"}

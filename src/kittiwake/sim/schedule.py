@@ -10,7 +10,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.vehicle import Scheduled
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 
 RATE_TOLERANCE = 1e-9
 MAX_STEPS_BETWEEN = 2**31
@@ -58,9 +58,15 @@ def run(
     if held.output is None:
         state, output = fire()
     else:
-        due = (jnp.asarray(clock.tick) % every == 0) | held.stale
+        due = is_due(scheduled, held, clock)
         state, output = jax.lax.cond(due, fire, lambda: (held.state, held.output))
     return Held(state, output, jnp.asarray(False)), output
+
+
+def is_due(scheduled: Scheduled[Any], held: Held, clock: Clock) -> Flag:
+    """Whether ``run`` runs the component at this step."""
+    on_time = jnp.asarray(clock.tick) % scheduled.every == 0
+    return on_time if held.stale is None else on_time | held.stale
 
 
 def stale(scheduled: Scheduled[Any]) -> Any:

@@ -6,6 +6,7 @@ import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.footing import Footing
+from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.scalar import Count, Real
@@ -30,10 +31,12 @@ class VehicleState(eqx.Module):
 
 
 class FleetState(eqx.Module):
-    """A whole simulation at a tick."""
+    """A whole simulation at a tick; ``processes`` and ``streams`` are those of the world."""
 
     tick: Count
     groups: tuple[VehicleState, ...]
+    processes: dict[str, Held]
+    streams: dict[str, PRNGKeyArray]
 
 
 class Snapshot(eqx.Module):
@@ -41,7 +44,7 @@ class Snapshot(eqx.Module):
 
     truth: Kinematics
     surroundings: Surroundings
-    measurements: dict[str, Any]
+    samples: dict[str, Sample]
     estimate: Kinematics
     setpoint: Any
     command: Any

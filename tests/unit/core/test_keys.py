@@ -10,6 +10,7 @@ import pytest
 
 import kittiwake as kw
 from kittiwake.core.component import AbstractSensor
+from kittiwake.core.instrument import Instrument
 from kittiwake.core.keys import named, seed_key
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Real
@@ -89,7 +90,9 @@ def test_streams_of_two_names_are_uncorrelated():
 
 def test_another_sensor_changes_no_other_stream(scenario):
     vehicle = scenario.vehicles["pelican"]
-    equipped = dataclasses.replace(vehicle, sensors={"height": Scheduled(NoisyHeight())})
+    equipped = dataclasses.replace(
+        vehicle, sensors={"height": Scheduled(Instrument(NoisyHeight()))}
+    )
     before = streams(fleet_of(scenario, pelican=vehicle))
     after = streams(fleet_of(scenario, pelican=equipped))
     assert set(after) - set(before) == {("pelican", "sensor.height")}
@@ -98,15 +101,15 @@ def test_another_sensor_changes_no_other_stream(scenario):
 
 def test_another_sensor_changes_no_bit_of_the_flight(scenario):
     vehicle = scenario.vehicles["pelican"]
-    one = {"height": Scheduled(NoisyHeight())}
-    two = {"second": Scheduled(NoisyHeight()), **one}
+    one = {"height": Scheduled(Instrument(NoisyHeight()))}
+    two = {"second": Scheduled(Instrument(NoisyHeight())), **one}
 
     def flown(sensors):
         fleet = fleet_of(scenario, pelican=dataclasses.replace(vehicle, sensors=sensors))
 
         def select(snapshots):
             seen = snapshots[0]
-            return seen.truth.position_world_m, seen.measurements.get("height")
+            return seen.truth.position_world_m, seen.samples.get("height")
 
         return jax.jit(lambda s: fleet.rollout(s, 50, select)[1])(fleet.init(seed_key(0)))
 
@@ -115,7 +118,7 @@ def test_another_sensor_changes_no_bit_of_the_flight(scenario):
     with_two, again = flown(two)
     assert eqx.tree_equal(plain, with_one, with_two)
     assert eqx.tree_equal(heights, again)
-    assert np.std(heights.height_m - with_one.z) == pytest.approx(1.0, abs=0.4)
+    assert np.std(heights.measurement.height_m - with_one.z) == pytest.approx(1.0, abs=0.4)
 
 
 def test_another_vehicle_changes_no_stream_of_the_first(scenario):

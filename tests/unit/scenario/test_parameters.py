@@ -282,7 +282,7 @@ def test_a_recorded_file_is_taken_once_it_is_read():
     table = Recording(("throttle",), "inputs.csv", 1.0, jnp.zeros(1), jnp.zeros((1, 1)))
     assert build(Recorded, table=table).table is table
     message = refusal(Recorded, table=5)
-    assert message.endswith("5 is not allowed; must be the name of a file of recorded values")
+    assert message.endswith("5 is not allowed; must be the name of a CSV file of recorded values")
 
 
 def test_an_unknown_key_is_refused_with_the_nearest_name():

@@ -54,3 +54,27 @@ def test_a_motor_without_a_range_of_speed_is_refused(tmp_path):
 def test_a_kind_that_is_alone_in_its_family_is_told_with_its_keys(tmp_path):
     with pytest.raises(ScenarioError, match=r"parameters\.battery\.foo: .* Allowed: capacity_c"):
         load(tmp_path, "{battery: {type: lithium-polymer, foo: 1}}")
+
+
+@pytest.mark.parametrize(
+    ("integrator", "damping", "said"),
+    [
+        ("euler", 0.17, "with euler at 500 Hz their swing grows"),
+        ("euler", 0.19, None),
+        ("heun", 0.0, "with heun at 500 Hz their swing grows"),
+        ("heun", 0.02, None),
+        ("semi-implicit-euler", 0.0, None),
+        ("rk4", 0.0, None),
+        ("dormand-prince-5", 0.0, None),
+    ],
+)
+def test_feet_whose_swing_would_grow_with_the_integrator_are_refused(
+    integrator, damping, said, tmp_path
+):
+    # explicit Euler: 2 (2/3 zeta) >= omega_0 dt = 120 / 500, so zeta >= 0.18
+    parameters = f"{{integrator: {integrator}, feet: {{damping: {damping}}}}}"
+    if said is None:
+        load(tmp_path, parameters, rate_hz=500)
+    else:
+        with pytest.raises(ScenarioError, match=said):
+            load(tmp_path, parameters, rate_hz=500)

@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from kittiwake.core.component import AbstractSensor
+from kittiwake.core.instrument import Instrument
 from kittiwake.core.keys import seed_key
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Real
@@ -51,16 +53,23 @@ class Fix(eqx.Module):
 class Receiver(AbstractSensor):
     """Tells the position as it is."""
 
+    measures: ClassVar[type] = Fix
+
     def step(self, state, inputs, dt_s, key):
         del dt_s, key
-        return state, Fix(inputs.truth.position_world_m, 0.0)
+        return state, self.ideal(inputs)
+
+    def ideal(self, inputs):
+        return Fix(inputs.truth.position_world_m, 0.0)
 
 
 @pytest.fixture(scope="module")
 def first_rows():
     """By vehicle: its first row by column."""
     scenario = build(parse_document(SCENARIO, "two.yaml"), Path())
-    gull = dataclasses.replace(scenario.vehicles["gull"], sensors={"gps": Scheduled(Receiver())})
+    gull = dataclasses.replace(
+        scenario.vehicles["gull"], sensors={"gps": Scheduled(Instrument(Receiver()))}
+    )
     vehicles = {**scenario.vehicles, "gull": gull}
     fleet = Fleet.of(scenario.world, vehicles, scenario.rate_hz)
     with jax.enable_x64(True):
@@ -80,6 +89,9 @@ def test_columns_are_state_command_actuators_sensors_estimate_and_the_rest(first
         "act_thrust_n",
         *(f"sensor.gps.position_{axis}_world_m" for axis in "xyz"),
         "sensor.gps.accuracy_m",
+        *(f"ideal.gps.position_{axis}_world_m" for axis in "xyz"),
+        "ideal.gps.accuracy_m",
+        "sensor.gps.fresh",
         *(f"estimate.{name}" for name in STATE),
         *(f"setpoint.velocity_{axis}_world_mps" for axis in "xyz"),
         "setpoint.yaw_rad",

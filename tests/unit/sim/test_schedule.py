@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from kittiwake.core.component import AbstractController, AbstractSensor
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.instrument import Instrument
 from kittiwake.core.keys import seed_key
 from kittiwake.core.signals import AttitudeThrottle, PositionYaw
 from kittiwake.core.vehicle import Scheduled
@@ -70,7 +71,7 @@ class Stepwise(AbstractController):
 
 
 def probe_every(steps):
-    return {"probe": Scheduled(Probe(), steps)}
+    return {"probe": Scheduled(Instrument(Probe()), steps)}
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,10 @@ def flown(fleet):
             lambda key: fleet.rollout(
                 fleet.init(key),
                 TICKS,
-                lambda groups: (groups[0].measurements["probe"], groups[0].command.pitch_rad),
+                lambda groups: (
+                    groups[0].samples["probe"].measurement,
+                    groups[0].command.pitch_rad,
+                ),
             )
         )(seed_key(3))
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:, 0], (reading, pitch))

@@ -1,0 +1,119 @@
+"""How many rays a second find the first of some obstacles.
+
+Ten shapes of seven kinds, a hundred boxes, and meshes of 10,000 and more triangles; for the
+distance alone and with normals; in float32 and float64. Prints the time to compile and the best of
+five runs. Run: ``python benchmarks/rays.py``.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kittiwake.core.ray import AbstractObstacle, Ray, cast, nearest_of
+from kittiwake.environment.obstacles.boxes import Box, Slab
+from kittiwake.environment.obstacles.meetings import first, triangle
+from kittiwake.environment.obstacles.mesh import Mesh
+from kittiwake.environment.obstacles.round import Capsule, Cylinder, Sphere
+from kittiwake.environment.obstacles.sheets import ParabolicSheet, Plane
+from kittiwake.environment.obstacles.triangles import TriangleMesh
+from kittiwake.geometry.vec3 import Vec3
+
+TEN_SHAPES = (
+    Box(Vec3(3.0, 0.0, 0.0), Vec3(2.0, 2.0, 1.0), yaw_rad=0.4, pitch_rad=0.2),
+    Sphere(Vec3(-3.0, 0.0, 0.0), 1.0),
+    Cylinder(Vec3(0.0, 4.0, 0.0), 0.5, 4.0),
+    Capsule(Vec3(0.0, -4.0, 0.0), 0.5, 2.0, roll_rad=0.5),
+    Slab(Vec3(5.0, 5.0, 0.0), Vec3(4.0, 1.0, 4.0), 0.5),
+    ParabolicSheet(Vec3(-5.0, 5.0, 0.0), 0.3, 4.0, 4.0),
+    Box(Vec3(6.0, 0.0, 0.0), Vec3(2.0, 4.0, 1.0)),
+    Sphere(Vec3(-3.0, -9.0, 0.0), 2.0),
+    Cylinder(Vec3(9.0, 4.0, 0.0), 1.0, 4.0, pitch_rad=1.57),
+    Plane(Vec3(0.0, 0.0, -3.0)),
+)
+
+
+def boxes(count: int) -> list[AbstractObstacle]:
+    """Boxes of many sizes all around."""
+    keys = jax.random.split(jax.random.key(1), 3)
+    places = (8.0 * jax.random.normal(keys[0], (count, 3))).tolist()
+    sides = jax.random.uniform(keys[1], (count, 3), minval=0.5, maxval=2.0).tolist()
+    angles = jax.random.uniform(keys[2], (count, 3), minval=-3.0, maxval=3.0).tolist()
+    rows = zip(places, sides, angles, strict=True)
+    return [Box(Vec3(*place), Vec3(*side), *turn) for place, side, turn in rows]
+
+
+def ball(rings: int) -> np.ndarray[Any, Any]:
+    """The triangles of a sphere, four rings squared of them."""
+    polar, around = np.linspace(0, np.pi, rings + 1), np.linspace(0, 2 * np.pi, 2 * rings + 1)
+    p, r = np.meshgrid(polar, around, indexing="ij")
+    grid = 2.0 * np.stack([np.sin(p) * np.cos(r), np.sin(p) * np.sin(r), np.cos(p)], axis=-1)
+    a, b, c, d = grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]
+    halves = [np.stack([a, b, c], axis=-2), np.stack([a, c, d], axis=-2)]
+    return np.concatenate(halves).reshape(-1, 3, 3)
+
+
+def distance_of(obstacles: Sequence[AbstractObstacle]) -> Callable[..., Any]:
+    """Of the first of some obstacles."""
+    return lambda ray: cast(obstacles, ray).distance_m
+
+
+def hit_of(obstacles: Sequence[AbstractObstacle]) -> Callable[..., Any]:
+    """Distance, normal and number of the first of some obstacles."""
+    return lambda ray: cast(obstacles, ray)
+
+
+def every_triangle(corners: np.ndarray[Any, Any]) -> Callable[..., Any]:
+    """The distance of the first of some triangles, each of which is tried."""
+
+    def distance_m(ray: Ray) -> Any:
+        def one(three: jax.Array) -> Any:
+            return first([triangle(ray, *map(Vec3.of, three))])
+
+        return nearest_of(jnp.asarray(corners, ray.origin_m.x.dtype), one).distance_m
+
+    return distance_m
+
+
+def measure(name: str, function: Callable[..., Any], count: int) -> None:
+    """One line of the table."""
+    origins_key, ways_key = jax.random.split(jax.random.key(2))
+    origins = 4.0 * jax.random.normal(origins_key, (3, count))
+    ways = jax.random.normal(ways_key, (3, count)) - 0.5 * origins
+    rays = Ray(Vec3(*origins), Vec3(*(ways / jnp.linalg.norm(ways, axis=0))))
+    mapped = jax.jit(jax.vmap(function))
+    began = time.perf_counter()
+    compiled = mapped.lower(rays).compile()
+    compile_s = time.perf_counter() - began
+    times: list[float] = []
+    for _ in range(5):
+        began = time.perf_counter()
+        jax.block_until_ready(compiled(rays))
+        times.append(time.perf_counter() - began)
+    speed = count / min(times) / 1e6
+    print(f"{name:36s} {count:8,d} rays: {speed:6.2f} M/s, compiled {compile_s:.1f} s", flush=True)
+
+
+def main() -> None:
+    """All cases in both precisions."""
+    for precision, double in (("float32", False), ("float64", True)):
+        with jax.enable_x64(double):
+            print(precision)
+            measure("ten shapes, distance", distance_of(TEN_SHAPES), 200_000)
+            measure("ten shapes, with normals", hit_of(TEN_SHAPES), 200_000)
+            for count in (1_000, 200_000):
+                measure("100 boxes, distance", distance_of(boxes(100)), count)
+                measure("100 boxes, with normals", hit_of(boxes(100)), count)
+            for rings in (50, 200):
+                corners = ball(rings)
+                mesh = [Mesh(TriangleMesh.of(corners, "ball"))]
+                measure(f"{len(corners):,} triangles, distance", distance_of(mesh), 20_000)
+                measure(f"{len(corners):,} triangles, with normals", hit_of(mesh), 20_000)
+            measure("10,000 triangles, each one tried", every_triangle(ball(50)), 1_000)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Processes of noise that sensors share, each exact at any step.
+
+Gauss-Markov (Ornstein-Uhlenbeck): ``x' = e^(-dt/tau) x + sigma sqrt(1 - e^(-2 dt/tau)) n`` with
+n ~ N(0, 1), which has the deviation sigma and the correlation e^(-t/tau) from its first value on.
+Random walk: ``x' = x + k sqrt(dt) n``. White noise of density d (per square root of hertz) has the
+deviation ``d / sqrt(dt)`` in samples dt apart.
+
+Their Allan deviations over an averaging time T are d / sqrt(T) for white noise and k sqrt(T / 3)
+for a random walk; that of a Gauss-Markov process rises like a random walk's with k^2 = 2 sigma^2 /
+tau up to about 1.9 tau and falls again (IEEE Std 952-1997, appendix C).
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+def normal(key: PRNGKeyArray) -> Real:
+    """A number of unit deviation."""
+    return jax.random.normal(key, (), jnp.result_type(float))
+
+
+def normal3(key: PRNGKeyArray) -> Vec3:
+    """Three independent numbers of unit deviation."""
+    return Vec3.of(jax.random.normal(key, (3,), jnp.result_type(float)))
+
+
+def normals3(key: PRNGKeyArray, count: int) -> tuple[Vec3, ...]:
+    """So many times three independent numbers of unit deviation."""
+    return tuple(
+        Vec3.of(row) for row in jax.random.normal(key, (count, 3), jnp.result_type(float))
+    )
+
+
+def uniform(key: PRNGKeyArray) -> Real:
+    """A number evenly spread from -1 to 1."""
+    return jax.random.uniform(key, (), jnp.result_type(float), -1.0, 1.0)
+
+
+def uniform3(key: PRNGKeyArray) -> Vec3:
+    """Three independent numbers, evenly spread from -1 to 1."""
+    return Vec3.of(jax.random.uniform(key, (3,), jnp.result_type(float), -1.0, 1.0))
+
+
+def white_deviation(density_per_rthz: Real, dt_s: Real) -> Real:
+    """Of samples so far apart."""
+    return density_per_rthz / jnp.sqrt(dt_s)
+
+
+class GaussMarkov(eqx.Module):
+    """A process that forgets; its state and its innovations are numbers, vectors or arrays."""
+
+    deviation: Real
+    time_constant_s: Real
+
+    def first(self, draw: Real | Vec3) -> Real | Vec3:
+        """A first value, by a draw of unit deviation."""
+        return draw * self.deviation
+
+    def next(self, value: Real | Vec3, draw: Real | Vec3, dt_s: Real) -> Real | Vec3:
+        """The value a step later."""
+        lost = -jnp.expm1(-2.0 * dt_s / self.time_constant_s)
+        kept = jnp.exp(-dt_s / self.time_constant_s)
+        return value * kept + draw * (self.deviation * jnp.sqrt(lost))

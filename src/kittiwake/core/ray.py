@@ -1,0 +1,175 @@
+"""Rays and what they meet: what obstacles show and sensors see.
+
+A ray is o + t d with |d| = 1 and t >= 0; a surface that it does not meet is infinitely far. A ray
+that begins inside of something meets it from within. Many obstacles of one kind are gone through in
+a loop, so that a hundred boxes compile like one.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+
+# so many obstacles of a kind are each compiled on their own, with their numbers folded in
+FEW = 4
+NOTHING = -1
+
+
+class Ray(eqx.Module):
+    """A half line, in the world's axes if nothing else is said; ``direction`` has unit length."""
+
+    origin_m: Vec3
+    direction: Vec3
+
+    def at(self, distance_m: Real) -> Vec3:
+        """The point so far along."""
+        return self.origin_m + self.direction * distance_m
+
+
+class Hit(eqx.Module):
+    """The first point of any obstacle along a ray.
+
+    Attributes:
+        distance_m: infinite if there is none.
+        normal_world: of unit length, to the side that the ray comes from; zero if there is none.
+        number: which obstacle it is, or -1; where several are equally near, one of them.
+    """
+
+    distance_m: Real
+    normal_world: Vec3
+    number: Count
+
+    @property
+    def met(self) -> Flag:
+        """Whether there is such a point."""
+        return jnp.isfinite(self.distance_m)
+
+    def range_m(self, longest_m: Real) -> Real:
+        """The distance, or the longest one that is told; finite, and so are its derivatives."""
+        return jnp.minimum(self.distance_m, longest_m)
+
+    def incidence_cosine(self, ray: Ray) -> Real:
+        """Of the angle between the normal and the way back; 0 if nothing was met."""
+        return -self.normal_world.dot(ray.direction)
+
+
+class AbstractObstacle(eqx.Module):
+    """Something in the world that rays meet."""
+
+    @abstractmethod
+    def distance_m(self, ray: Ray) -> Real:
+        """How far its first point is along a ray; infinite if there is none."""
+
+    @abstractmethod
+    def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
+        """The direction across its surface there, of any length and to either side."""
+
+    @abstractmethod
+    def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
+        """Lines that show it in a picture; none for what has no end."""
+
+
+class Nearest(eqx.Module):
+    """Of some things along a ray the first: how far it is, and its place among them."""
+
+    distance_m: Real
+    place: Count
+
+
+def nearest_of(things: Any, distance_m: Callable[[Any], Real]) -> Nearest:
+    """The first of things of one kind.
+
+    Args:
+        things: one of them, with a leading axis in each of its leaves.
+        distance_m: how far one is; infinite if it is not met.
+    """
+    leaves = jax.tree.leaves(things)
+    dtype = jnp.result_type(*leaves)
+
+    def further(so_far: Nearest, numbered: tuple[Count, Any]) -> tuple[Nearest, None]:
+        place, thing = numbered
+        distance = jnp.asarray(distance_m(thing), dtype)
+        nearer = distance < so_far.distance_m
+        return Nearest(
+            jnp.where(nearer, distance, so_far.distance_m),
+            jnp.where(nearer, place, so_far.place),
+        ), None
+
+    none = Nearest(jnp.asarray(jnp.inf, dtype), jnp.asarray(0, jnp.int32))
+    places = jnp.arange(len(leaves[0]), dtype=jnp.int32)
+    return jax.lax.scan(further, none, (places, things))[0]
+
+
+def cast(obstacles: Sequence[AbstractObstacle], ray: Ray) -> Hit:
+    """The first point of any of the obstacles along a ray."""
+    dtype = jnp.result_type(ray.origin_m.x)
+    groups = _groups(obstacles, dtype)
+    # without the barrier each component of the normal would compute all distances again
+    first = jax.lax.optimization_barrier([group.nearest(ray) for group in groups])
+    distances = [met.distance_m for met in first]
+    nearest = reduce(jnp.minimum, distances, jnp.asarray(jnp.inf, dtype))
+    reached = jnp.where(jnp.isfinite(nearest), nearest, 0.0)
+    normal, number = Vec3.zero(), jnp.asarray(NOTHING, jnp.int32)
+    for group, met in zip(groups, first, strict=True):
+        own = jnp.isfinite(nearest) & (met.distance_m == nearest) & (number == NOTHING)
+        across = group.normal_world(ray, reached, met.place)
+        normal = jax.tree.map(partial(jnp.where, own), across, normal)
+        number = jnp.where(own, jnp.asarray(group.numbers, jnp.int32)[met.place], number)
+    return Hit(nearest, _facing(ray, normal), number)
+
+
+class _Group(eqx.Module):
+    """Obstacles of one kind, by their numbers: one, or many with a leading axis in each leaf."""
+
+    numbers: tuple[int, ...] = eqx.field(static=True)
+    members: AbstractObstacle
+
+    def nearest(self, ray: Ray) -> Nearest:
+        """The one that is met first."""
+        if len(self.numbers) > 1:
+            return nearest_of(self.members, lambda member: member.distance_m(ray))
+        return Nearest(jnp.asarray(self.members.distance_m(ray)), jnp.asarray(0, jnp.int32))
+
+    def normal_world(self, ray: Ray, distance_m: Real, place: Count) -> Vec3:
+        """Across the surface of one of them."""
+        if len(self.numbers) > 1:
+            member = jax.tree.map(lambda leaf: leaf[place], self.members)
+            return member.normal_world(ray, distance_m)
+        return self.members.normal_world(ray, distance_m)
+
+
+def _groups(obstacles: Sequence[AbstractObstacle], dtype: Any) -> list[_Group]:
+    """Those of which there are many together; the others each on their own."""
+    kinds: dict[Any, list[int]] = {}
+    for number, obstacle in enumerate(obstacles):
+        leaves, structure = jax.tree.flatten(obstacle)
+        kinds.setdefault((structure, *map(jnp.shape, leaves)), []).append(number)
+    groups: list[_Group] = []
+    for numbers in kinds.values():
+        alike = [obstacles[number] for number in numbers]
+        if len(alike) > FEW:
+            stacked = jax.tree.map(lambda *leaves: jnp.stack(_strong(leaves, dtype)), *alike)
+            groups.append(_Group(tuple(numbers), stacked))
+        else:
+            groups.extend(_Group((n,), one) for n, one in zip(numbers, alike, strict=True))
+    return groups
+
+
+def _strong(leaves: Sequence[Any], dtype: Any) -> list[Array]:
+    return [jnp.asarray(leaf, dtype) for leaf in leaves]
+
+
+def _facing(ray: Ray, normal: Vec3) -> Vec3:
+    """Of unit length, on the side that the ray comes from; nothing stays nothing."""
+    length = normal.norm()
+    scale = jnp.where(length > 0.0, 1.0 / jnp.where(length > 0.0, length, 1.0), 0.0)
+    return normal * jnp.where(normal.dot(ray.direction) > 0.0, -scale, scale)

@@ -1,0 +1,1 @@
+"""Things that stand in the world, for rays to meet."""

@@ -1,0 +1,121 @@
+"""Solids with flat faces: boxes, platforms, slabs that lean."""
+
+import math
+from typing import Annotated
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.ray import AbstractObstacle, Ray
+from kittiwake.environment.obstacles.meetings import block
+from kittiwake.environment.obstacles.outlines import box_edges
+from kittiwake.environment.obstacles.placed import AbstractPlaced, q_world_from_own
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+# short of level, where a slab would have no end
+LEAN_RAD = Bounds(-1.5, 1.5)
+
+
+class Box(AbstractPlaced):
+    """A solid between three pairs of planes."""
+
+    centre_world_m: Vec3
+    sides_m: Annotated[Vec3, POSITIVE]
+    yaw_rad: Real = 0.0
+    pitch_rad: Real = 0.0
+    roll_rad: Real = 0.0
+
+    def distance_along_m(self, ray_own: Ray) -> Real:
+        """From outside or from within."""
+        return block(ray_own, self.sides_m * 0.5)
+
+    def normal_at(self, point_own_m: Vec3) -> Vec3:
+        """Of the nearest face."""
+        return _face_normal(point_own_m, self.sides_m * 0.5)
+
+    def outline(self) -> list[Float[np.ndarray, "points 3"]]:
+        """Its edges."""
+        return box_edges(np.asarray(self.sides_m.array))
+
+
+class Platform(AbstractObstacle):
+    """A plate; ``position_world_m`` is the centre of its upper side, as of a thing to stand on."""
+
+    position_world_m: Vec3
+    length_m: Annotated[Real, POSITIVE]
+    width_m: Annotated[Real, POSITIVE]
+    thickness_m: Annotated[Real, POSITIVE] = 0.1
+    yaw_rad: Real = 0.0
+    pitch_rad: Real = 0.0
+    roll_rad: Real = 0.0
+
+    def distance_m(self, ray: Ray) -> Real:
+        """That of its box."""
+        return self._box().distance_m(ray)
+
+    def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
+        """That of its box."""
+        return self._box().normal_world(ray, distance_m)
+
+    def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
+        """That of its box."""
+        return self._box().outline_world()
+
+    def _box(self) -> Box:
+        q = q_world_from_own(self.yaw_rad, self.pitch_rad, self.roll_rad)
+        return Box(
+            centre_world_m=self.position_world_m
+            + q.rotate(Vec3(0.0, 0.0, -0.5 * self.thickness_m)),
+            sides_m=Vec3(self.length_m, self.width_m, self.thickness_m),
+            yaw_rad=self.yaw_rad,
+            pitch_rad=self.pitch_rad,
+            roll_rad=self.roll_rad,
+        )
+
+
+class Slab(AbstractPlaced):
+    """A box whose layers are shifted along y in proportion to their height: a wall that leans.
+
+    Its faces are y = tan(lean) z - sides_y / 2 and y = tan(lean) z + sides_y / 2, so that
+    ``lean_rad`` is their angle to the z axis; its ends along x are upright, those along z level.
+    """
+
+    centre_world_m: Vec3
+    sides_m: Annotated[Vec3, POSITIVE]
+    lean_rad: Annotated[Real, LEAN_RAD]
+    yaw_rad: Real = 0.0
+    pitch_rad: Real = 0.0
+    roll_rad: Real = 0.0
+
+    def distance_along_m(self, ray_own: Ray) -> Real:
+        """That of the box which it is before its layers are shifted."""
+        upright = Ray(self._upright(ray_own.origin_m), self._upright(ray_own.direction))
+        return block(upright, self.sides_m * 0.5)
+
+    def normal_at(self, point_own_m: Vec3) -> Vec3:
+        """That of the box, by the inverse transpose of the shift."""
+        n = _face_normal(self._upright(point_own_m), self.sides_m * 0.5)
+        return Vec3(n.x, n.y, n.z - jnp.tan(self.lean_rad) * n.y)
+
+    def outline(self) -> list[Float[np.ndarray, "points 3"]]:
+        """Its edges."""
+        shift = np.eye(3)
+        shift[1, 2] = math.tan(self.lean_rad)
+        return [edge @ shift.T for edge in box_edges(np.asarray(self.sides_m.array))]
+
+    def _upright(self, v: Vec3) -> Vec3:
+        return Vec3(v.x, v.y - jnp.tan(self.lean_rad) * v.z, v.z)
+
+
+def _face_normal(point_m: Vec3, half_m: Vec3) -> Vec3:
+    """Of the face of a box to which a point is nearest, across it."""
+    x, y, z = (jnp.abs(jnp.abs(getattr(point_m, a)) - getattr(half_m, a)) for a in "xyz")
+    on_x, on_y = (x <= y) & (x <= z), y <= z
+    return Vec3(
+        jnp.where(on_x, 1.0, 0.0),
+        jnp.where(on_y & ~on_x, 1.0, 0.0),
+        jnp.where(on_x | on_y, 0.0, 1.0),
+    )

@@ -1,0 +1,65 @@
+"""A thing of triangles, such as is read from a file."""
+
+import math
+from typing import Annotated
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.ray import AbstractObstacle, Ray
+from kittiwake.environment.obstacles.meetings import triangle
+from kittiwake.environment.obstacles.outlines import box_edges
+from kittiwake.environment.obstacles.placed import q_world_from_own
+from kittiwake.environment.obstacles.triangles import TriangleMesh
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Mesh(AbstractObstacle):
+    """Triangles from a file, larger by ``scale``; its origin comes to lie at ``position_world_m``.
+
+    Derivatives are those of the triangle that is met.
+    """
+
+    file: TriangleMesh
+    position_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    yaw_rad: Real = 0.0
+    pitch_rad: Real = 0.0
+    roll_rad: Real = 0.0
+    scale: Annotated[Real, POSITIVE] = 1.0
+
+    def distance_m(self, ray: Ray) -> Real:
+        """From either side of any triangle."""
+        seen = self._seen(ray)
+        met = self.file.first(seen, 0.0, jnp.inf)
+        # the loop that finds it cannot be differentiated backwards
+        t, _ = triangle(seen, *self.file.triangle(met.place, jnp.result_type(ray.origin_m.x)))
+        return jnp.where(jnp.isfinite(met.distance_m), t * self.scale, jnp.inf)
+
+    def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
+        """Of a triangle that is met there."""
+        seen, along = self._seen(ray), distance_m / self.scale
+        dtype = jnp.result_type(ray.origin_m.x)
+        margin = math.sqrt(jnp.finfo(dtype).eps) * (1.0 + along)
+        met = self.file.first(seen, along - margin, along + margin)
+        one, two, three = self.file.triangle(met.place, dtype)
+        return self._q_world_from_own().rotate((two - one).cross(three - one))
+
+    def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
+        """The edges of the box around it along its own axes."""
+        low, high = np.split(np.asarray(self.file.boxes_m[1], float), 2)
+        q, place = self._q_world_from_own(), np.asarray(self.position_world_m.array)
+        axes = np.stack([q.rotate(Vec3.of(axis)).array for axis in np.eye(3).tolist()])
+        edges = [edge + 0.5 * (low + high) for edge in box_edges(high - low)]
+        return [edge * float(self.scale) @ axes + place for edge in edges]
+
+    def _q_world_from_own(self) -> Quaternion:
+        return q_world_from_own(self.yaw_rad, self.pitch_rad, self.roll_rad)
+
+    def _seen(self, ray: Ray) -> Ray:
+        q_own_from_world = self._q_world_from_own().inverse()
+        origin = q_own_from_world.rotate(ray.origin_m - self.position_world_m)
+        return Ray(origin / self.scale, q_own_from_world.rotate(ray.direction))

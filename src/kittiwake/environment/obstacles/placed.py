@@ -1,0 +1,61 @@
+"""What shapes share that have a centre: a place and an attitude in the world."""
+
+from abc import abstractmethod
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Float
+
+from kittiwake.core.ray import AbstractObstacle, Ray
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class AbstractPlaced(AbstractObstacle):
+    """A shape that is described about its own centre and along its own axes."""
+
+    centre_world_m: eqx.AbstractVar[Vec3]
+    yaw_rad: eqx.AbstractVar[Real]
+    pitch_rad: eqx.AbstractVar[Real]
+    roll_rad: eqx.AbstractVar[Real]
+
+    def distance_m(self, ray: Ray) -> Real:
+        """The same in both frames."""
+        q_own_from_world = self._q_world_from_own().inverse()
+        origin = q_own_from_world.rotate(ray.origin_m - self.centre_world_m)
+        return self.distance_along_m(Ray(origin, q_own_from_world.rotate(ray.direction)))
+
+    def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
+        """That at the point, turned into the world's axes."""
+        q = self._q_world_from_own()
+        return q.rotate(
+            self.normal_at(q.inverse().rotate(ray.at(distance_m) - self.centre_world_m))
+        )
+
+    def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
+        """Turned, and put in its place."""
+        q, centre = self._q_world_from_own(), np.asarray(self.centre_world_m.array)
+        axes = np.stack([q.rotate(Vec3.of(axis)).array for axis in np.eye(3).tolist()])
+        return [line @ axes + centre for line in self.outline()]
+
+    @abstractmethod
+    def distance_along_m(self, ray_own: Ray) -> Real:
+        """How far its first point is along a ray in its own axes; infinite if there is none."""
+
+    @abstractmethod
+    def normal_at(self, point_own_m: Vec3) -> Vec3:
+        """The direction across it at a point of its surface, in its own axes, of any length."""
+
+    @abstractmethod
+    def outline(self) -> list[Float[np.ndarray, "points 3"]]:
+        """Lines that show it, in its own axes."""
+
+    def _q_world_from_own(self) -> Quaternion:
+        return q_world_from_own(self.yaw_rad, self.pitch_rad, self.roll_rad)
+
+
+def q_world_from_own(yaw_rad: Real, pitch_rad: Real, roll_rad: Real) -> Quaternion:
+    """The rotation of a shape by its angles in the order in which they turn it."""
+    return Quaternion.from_euler(EulerZYX(roll_rad, pitch_rad, yaw_rad))

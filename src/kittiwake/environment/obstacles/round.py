@@ -1,0 +1,111 @@
+"""Round solids: spheres, cylinders, capsules."""
+
+from typing import Annotated
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.ray import AbstractObstacle, Ray
+from kittiwake.environment.obstacles.meetings import Meeting, across2, ball, first, level, tube
+from kittiwake.environment.obstacles.outlines import arc, circle, uprights
+from kittiwake.environment.obstacles.placed import AbstractPlaced
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Sphere(AbstractObstacle):
+    """A ball."""
+
+    centre_world_m: Vec3
+    radius_m: Annotated[Real, POSITIVE]
+
+    def distance_m(self, ray: Ray) -> Real:
+        """From outside or from within."""
+        about = Ray(ray.origin_m - self.centre_world_m, ray.direction)
+        return first(ball(about, self.radius_m))
+
+    def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
+        """Away from the centre."""
+        return ray.at(distance_m) - self.centre_world_m
+
+    def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
+        """A circle around each axis."""
+        centre, radius = np.asarray(self.centre_world_m.array), float(self.radius_m)
+        return [circle(radius, axis) + centre for axis in "xyz"]
+
+
+class Cylinder(AbstractPlaced):
+    """A solid with flat ends about the z axis of its own; pitched by a right angle it lies."""
+
+    centre_world_m: Vec3
+    radius_m: Annotated[Real, POSITIVE]
+    height_m: Annotated[Real, POSITIVE]
+    yaw_rad: Real = 0.0
+    pitch_rad: Real = 0.0
+    roll_rad: Real = 0.0
+
+    def distance_along_m(self, ray_own: Ray) -> Real:
+        """From outside or from within."""
+        half, square = 0.5 * self.height_m, self.radius_m * self.radius_m
+        ends = [level(ray_own, -half), level(ray_own, half)]
+        flat = [Meeting(t, exists & (across2(ray_own.at(t)) <= square)) for t, exists in ends]
+        return first([*flat, *tube(ray_own, self.radius_m, half)])
+
+    def normal_at(self, point_own_m: Vec3) -> Vec3:
+        """Of the side or of an end, whichever is nearer."""
+        outwards = Vec3(point_own_m.x, point_own_m.y, 0.0)
+        to_side = jnp.abs(outwards.norm() - self.radius_m)
+        on_end = jnp.abs(jnp.abs(point_own_m.z) - 0.5 * self.height_m) < to_side
+        return Vec3(
+            jnp.where(on_end, 0.0, outwards.x),
+            jnp.where(on_end, 0.0, outwards.y),
+            jnp.where(on_end, 1.0, 0.0),
+        )
+
+    def outline(self) -> list[Float[np.ndarray, "points 3"]]:
+        """Both ends, and four lines between them."""
+        radius, half = float(self.radius_m), 0.5 * float(self.height_m)
+        ends = [circle(radius, "z", at) for at in (-half, half)]
+        return [*ends, *uprights(radius, half)]
+
+
+class Capsule(AbstractPlaced):
+    """A cylinder about the z axis of its own with half a ball on each end, beyond ``height_m``."""
+
+    centre_world_m: Vec3
+    radius_m: Annotated[Real, POSITIVE]
+    height_m: Annotated[Real, POSITIVE]
+    yaw_rad: Real = 0.0
+    pitch_rad: Real = 0.0
+    roll_rad: Real = 0.0
+
+    def distance_along_m(self, ray_own: Ray) -> Real:
+        """From outside or from within."""
+        half = 0.5 * self.height_m
+        meetings = tube(ray_own, self.radius_m, half)
+        for upwards in (1.0, -1.0):
+            about_end = Ray(ray_own.origin_m - Vec3(0.0, 0.0, upwards * half), ray_own.direction)
+            meetings += [
+                Meeting(t, exists & (about_end.at(t).z * upwards >= 0.0))
+                for t, exists in ball(about_end, self.radius_m)
+            ]
+        return first(meetings)
+
+    def normal_at(self, point_own_m: Vec3) -> Vec3:
+        """Away from the line between the balls' centres."""
+        half = 0.5 * self.height_m
+        beyond = point_own_m.z - jnp.clip(point_own_m.z, -half, half)
+        return Vec3(point_own_m.x, point_own_m.y, beyond)
+
+    def outline(self) -> list[Float[np.ndarray, "points 3"]]:
+        """The edges of its cylinder, and two arcs over each end."""
+        radius, half = float(self.radius_m), 0.5 * float(self.height_m)
+        over = [
+            arc(radius, "x", 0.0, np.pi),  # from y over z
+            arc(radius, "y", -0.5 * np.pi, 0.5 * np.pi),  # from -x over z
+        ]
+        up = np.array([0.0, 0.0, half])
+        ends = [line for one in over for line in (one + up, -(one + up))]
+        return [*ends, *(circle(radius, "z", at) for at in (-half, half)), *uprights(radius, half)]

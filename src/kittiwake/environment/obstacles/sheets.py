@@ -1,0 +1,79 @@
+"""Sheets without a thickness: planes and parabolas."""
+
+from typing import Annotated
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.ray import AbstractObstacle, Ray
+from kittiwake.environment.obstacles.meetings import LEAST_SLOPE, Meeting, first, roots
+from kittiwake.environment.obstacles.outlines import STEPS
+from kittiwake.environment.obstacles.placed import AbstractPlaced
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Plane(AbstractObstacle):
+    """All points of a plane through a point, across a direction of any length."""
+
+    point_world_m: Vec3
+    facing_world: Vec3 = Vec3(0.0, 0.0, 1.0)
+
+    def __check_init__(self) -> None:
+        """Refuses a plane that faces nowhere."""
+        facing = (self.facing_world.x, self.facing_world.y, self.facing_world.z)
+        if all(isinstance(part, int | float) and part == 0.0 for part in facing):
+            message = "facing_world: [0, 0, 0] is no direction; write [0, 0, 1] for a level plane"
+            raise ValueError(message)
+
+    def distance_m(self, ray: Ray) -> Real:
+        """From either side."""
+        slope = self.facing_world.dot(ray.direction)
+        crosses = jnp.abs(slope) > LEAST_SLOPE * self.facing_world.norm()
+        height = self.facing_world.dot(self.point_world_m - ray.origin_m)
+        return first([Meeting(height / jnp.where(crosses, slope, 1.0), crosses)])
+
+    def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
+        """The same everywhere."""
+        del ray, distance_m
+        return self.facing_world
+
+    def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
+        """None."""
+        return []
+
+
+class ParabolicSheet(AbstractPlaced):
+    """The points z = curvature y^2 over a rectangle of x and y, seen from ``centre_world_m``."""
+
+    centre_world_m: Vec3
+    curvature_pm: Real
+    length_m: Annotated[Real, POSITIVE]
+    width_m: Annotated[Real, POSITIVE]
+    yaw_rad: Real = 0.0
+    pitch_rad: Real = 0.0
+    roll_rad: Real = 0.0
+
+    def distance_along_m(self, ray_own: Ray) -> Real:
+        """From either side."""
+        o, d, a = ray_own.origin_m, ray_own.direction, self.curvature_pm
+        ways = roots(a * d.y * d.y, a * o.y * d.y - 0.5 * d.z, a * o.y * o.y - o.z)
+        return first([Meeting(t, exists & self._within(ray_own.at(t))) for t, exists in ways])
+
+    def normal_at(self, point_own_m: Vec3) -> Vec3:
+        """The gradient of z - curvature y^2."""
+        return Vec3(0.0, -2.0 * self.curvature_pm * point_own_m.y, 1.0)
+
+    def outline(self) -> list[Float[np.ndarray, "points 3"]]:
+        """Its rim, and its lowest line."""
+        half = 0.5 * float(self.length_m)
+        y = np.linspace(-0.5, 0.5, STEPS + 1) * float(self.width_m)
+        z = float(self.curvature_pm) * y * y
+        bows = [np.column_stack([np.full_like(y, x), y, z]) for x in (-half, half)]
+        return [*bows, *(np.stack([bows[0][i], bows[1][i]]) for i in (0, STEPS // 2, STEPS))]
+
+    def _within(self, point: Vec3) -> Flag:
+        over_length = jnp.abs(point.x) <= 0.5 * self.length_m
+        return over_length & (jnp.abs(point.y) <= 0.5 * self.width_m)

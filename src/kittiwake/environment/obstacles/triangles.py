@@ -1,0 +1,137 @@
+"""Triangles sorted into a tree of boxes, so that a ray tries few of them.
+
+The tree is a full binary one, stored by level: node i has the children 2 i and 2 i + 1, from the
+root at 1; each leaf holds equally many triangles. On every level the triangles of a node are halved
+at the median of their centres along the axis on which these spread most. A ray goes through the
+tree in one fixed order without a stack: after a node that it misses, and after a leaf, comes the
+next sibling of the nearest ancestor that has one, which is i + 1 without its trailing zeros.
+"""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from kittiwake.core.ray import Nearest, Ray
+from kittiwake.environment.obstacles.meetings import LEAST_SLOPE, triangle
+from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+
+LEAF_SIZE = 4
+# how far the boxes stand off their triangles, in parts of the largest coordinate, for rounding
+MARGIN = 1e-5
+
+Corners = Float[np.ndarray, "triangles 3 3"]
+
+
+class TriangleMesh(eqx.Module):
+    """Triangles by their corners, in the order of a tree of boxes around them.
+
+    Attributes:
+        source: what the triangles come from.
+        corners_m: of the triangles of each leaf.
+        boxes_m: of each node, the least and then the largest coordinates; the first is of no node.
+    """
+
+    source: str = eqx.field(static=True)
+    corners_m: Float[Array | np.ndarray, "leaves triangles 3 3"]
+    boxes_m: Float[Array | np.ndarray, "nodes 6"]
+
+    @classmethod
+    def of(cls, corners_m: Corners, source: str) -> "TriangleMesh":
+        """The tree over some triangles, of which there is one at least."""
+        levels = max(0, math.ceil(math.log2(len(corners_m) / LEAF_SIZE)))
+        leaves = 2**levels
+        # of an uneven number the first ones stand twice, which no ray can tell
+        filled = np.resize(corners_m, (math.ceil(len(corners_m) / leaves) * leaves, 3, 3))
+        for level in range(levels):
+            filled = _halved(filled, 2**level)
+        grouped = filled.reshape(leaves, -1, 3, 3)
+        return cls(source, grouped, _boxes(grouped))
+
+    def first(self, ray: Ray, low_m: Real, high_m: Real) -> Nearest:
+        """The nearest triangle from one distance up to below another, by its place.
+
+        Without one the distance is infinite. Nothing of this is differentiated.
+        """
+        ray, low_m, high_m = jax.lax.stop_gradient((ray, low_m, high_m))
+        dtype = jnp.result_type(ray.origin_m.x)
+        boxes, corners = jnp.asarray(self.boxes_m, dtype), jnp.asarray(self.corners_m, dtype)
+        boxes, corners = jax.lax.stop_gradient((boxes, corners))
+        leaves, size = corners.shape[:2]
+        corners = corners.reshape(leaves, -1)
+        high_m = jnp.asarray(high_m, dtype)
+
+        def unfinished(walk: tuple[Count, Nearest]) -> Flag:
+            return walk[0] != 0
+
+        def onwards(walk: tuple[Count, Nearest]) -> tuple[Count, Nearest]:
+            node, best = walk
+            entered = _meets_box(ray, boxes[node], low_m, best.distance_m)
+            leaf = node - leaves
+            tried = entered & (leaf >= 0)
+            row = corners[jnp.maximum(leaf, 0)]
+            for i in range(size):
+                t, exists = triangle(ray, *_corners(row[9 * i : 9 * i + 9]))
+                nearer = tried & exists & (t >= low_m) & (t < best.distance_m)
+                best = Nearest(
+                    jnp.where(nearer, t, best.distance_m),
+                    jnp.where(nearer, leaf * size + i, best.place),
+                )
+            return jnp.where(entered & (leaf < 0), 2 * node, _next(node)), best
+
+        start = (jnp.asarray(1, jnp.int32), Nearest(high_m, jnp.asarray(-1, jnp.int32)))
+        _, best = jax.lax.while_loop(unfinished, onwards, start)
+        return Nearest(jnp.where(best.place < 0, jnp.inf, best.distance_m), best.place)
+
+    def triangle(self, place: Count, dtype: jnp.dtype) -> tuple[Vec3, Vec3, Vec3]:
+        """The corners of the triangle at a place."""
+        corners = jnp.asarray(self.corners_m, dtype).reshape(-1, 9)
+        return _corners(corners[jnp.maximum(place, 0)])
+
+
+def _corners(row: Float[Array, "9"]) -> tuple[Vec3, Vec3, Vec3]:
+    return Vec3.of(row[0:3]), Vec3.of(row[3:6]), Vec3.of(row[6:9])
+
+
+def _next(node: Count) -> Count:
+    """The node after a subtree; 0 after the last."""
+    sibling = node + 1
+    bit = sibling & -sibling
+    return jnp.where(bit == sibling, 0, sibling // bit)
+
+
+def _meets_box(ray: Ray, box: Float[Array, "6"], low_m: Real, high_m: Real) -> Flag:
+    enters, leaves = low_m, high_m
+    for i, axis in enumerate("xyz"):
+        origin, slope = getattr(ray.origin_m, axis), getattr(ray.direction, axis)
+        inverse = 1.0 / jnp.where(jnp.abs(slope) < LEAST_SLOPE, LEAST_SLOPE, slope)
+        one, other = (box[i] - origin) * inverse, (box[i + 3] - origin) * inverse
+        enters = jnp.maximum(enters, jnp.minimum(one, other))
+        leaves = jnp.minimum(leaves, jnp.maximum(one, other))
+    return enters <= leaves
+
+
+def _halved(corners_m: Corners, nodes: int) -> Corners:
+    """The triangles sorted so that the lower half of each node comes before its upper one."""
+    centres = corners_m.mean(axis=1).reshape(nodes, -1, 3)
+    widest = np.argmax(np.ptp(centres, axis=1), axis=1)
+    along = np.take_along_axis(centres, widest[:, None, None], axis=2)[:, :, 0]
+    order = np.argsort(along, axis=1, kind="stable")
+    grouped = corners_m.reshape(nodes, -1, 3, 3)
+    return np.take_along_axis(grouped, order[:, :, None, None], axis=1).reshape(-1, 3, 3)
+
+
+def _boxes(leaves_m: Float[np.ndarray, "leaves triangles 3 3"]) -> Float[np.ndarray, "nodes 6"]:
+    low, high = leaves_m.min(axis=(1, 2)), leaves_m.max(axis=(1, 2))
+    margin = MARGIN * np.abs(leaves_m).max()
+    levels = [np.concatenate([low - margin, high + margin], axis=1)]
+    while len(levels[0]) > 1:
+        pairs = levels[0].reshape(-1, 2, 6)
+        levels.insert(
+            0, np.concatenate([pairs[:, :, :3].min(axis=1), pairs[:, :, 3:].max(axis=1)], axis=1)
+        )
+    return np.concatenate([levels[0], *levels])
