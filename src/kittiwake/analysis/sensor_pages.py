@@ -112,7 +112,7 @@ def draw_page(vehicle: str, found: Sequence[Quantity]) -> Figure:
         left_out = ", ".join(quantity.title for quantity in found[MAX_ROWS:])
         figure.text(0.01, 0.005, f"Left out: {look.shortened(left_out, 150)}", size=look.SMALL)
     top, bottom = 1.0 - MARGIN_IN / height_in, MARGIN_IN / height_in
-    figure.subplots_adjust(left=0.06, right=0.98, top=top, bottom=bottom, wspace=0.12, hspace=0.5)
+    figure.subplots_adjust(left=0.06, right=0.98, top=top, bottom=bottom, wspace=0.18, hspace=0.5)
     return figure
 
 

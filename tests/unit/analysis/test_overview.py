@@ -17,6 +17,7 @@ from kittiwake.analysis.overview.look import DPI, PAGE_IN
 from kittiwake.analysis.overview.resolution import readable_limits
 from kittiwake.analysis.overview.scene import look_around, stops, usual_wind
 from kittiwake.analysis.overview.series import readable_yaw_deg
+from kittiwake.analysis.overview.standing_maps import OBSTACLE
 from kittiwake.analysis.overview.trace import find_losses, select_traces
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 
@@ -596,6 +597,20 @@ def test_a_deck_is_drawn_where_it_is_at_the_start_and_at_the_end(figures):
         assert np.allclose(corners.max(axis=0), [west + 1.0, 2.0], atol=1e-6)
 
 
+def test_obstacles_are_outlined_and_named_where_they_stand():
+    crate = {"type": "box", "centre_world_m": [2.0, 1.0, 0.5], "sides_m": [2.0, 1.0, 1.0]}
+    shape = {"type": "mesh", "file": "elsewhere.stl"}
+    world = {"obstacles": {"crate": crate, "unread": shape}}
+    log = Log({"pelican": tour()}, (), WAYPOINT_TOUR | {"world": world})
+    plan, key = draw_overview(log).axes[1:3]
+    assert "crate" in {text.get_text() for text in plan.texts}
+    assert "obstacle" in listed(key)
+    drawn = [line.get_xydata() for line in plan.lines if line.get_color() == OBSTACLE]
+    corners = np.concatenate(drawn)
+    assert np.allclose(corners.min(axis=0), [1.0, 0.5])
+    assert np.allclose(corners.max(axis=0), [3.0, 1.5])
+
+
 def test_a_box_crossed_on_the_way_is_not_the_wind_but_a_curve(figures):
     figure = figures["standing"]
     assert usual_wind([trace_of(LOGS["standing"]())]) is None
@@ -608,6 +623,8 @@ def test_a_box_crossed_on_the_way_is_not_the_wind_but_a_curve(figures):
         {"regions": {"draught": DRAUGHT | {"type": "no such kind"}}},
         {"regions": ["draught"]},
         {"platforms": {"ferry": FERRY | {"length_m": -1}}},
+        {"obstacles": ["crate"]},
+        {"obstacles": {"crate": {"type": "box"}}},
     ],
 )
 def test_a_world_that_no_scenario_may_have_is_drawn_empty(world):

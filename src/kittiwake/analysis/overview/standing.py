@@ -1,4 +1,4 @@
-"""What stands in the world of a resolved scenario: boxes that blow or push, and decks."""
+"""What stands in the world of a resolved scenario: obstacles, boxes that blow or push, decks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,16 +49,31 @@ class Platform:
 
 
 @dataclass(frozen=True, eq=False)
+class Obstacle:
+    """Something that sensors see, as lines in the world."""
+
+    name: str
+    lines_world_m: tuple[Float64[np.ndarray, "points 3"], ...]
+
+    @property
+    def points_world_m(self) -> Float64[np.ndarray, "points 3"]:
+        """The points of all lines."""
+        return np.concatenate(self.lines_world_m)
+
+
+@dataclass(frozen=True, eq=False)
 class Standing:
     """All that stands in a world."""
 
     boxes: tuple[Box, ...] = ()
     platforms: tuple[Platform, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
 
     @property
     def extents(self) -> list[tuple[Corner, Corner]]:
         """The lowest and highest coordinates of each."""
         corners = [platform.corners_world_m.reshape(-1, 3) for platform in self.platforms]
+        corners += [obstacle.points_world_m for obstacle in self.obstacles]
         return [(box.low, box.high) for box in self.boxes] + [
             (places.min(axis=0), places.max(axis=0)) for places in corners
         ]
@@ -70,6 +85,11 @@ def find_standing(world: Mapping[str, Any], span_s: tuple[float, float]) -> Stan
     Nothing does in a world that no scenario reader accepts.
     """
     given = {key: world[key] for key in ("regions", "platforms") if world.get(key)}
+    # where a file lies is not known here
+    named = world.get("obstacles")
+    shapes = named if isinstance(named, Mapping) else {}
+    obstacles = {name: shape for name, shape in shapes.items() if "file" not in shape}
+    given |= {"obstacles": obstacles} if obstacles else {}
     built = _built(given) if given else None
     if built is None:
         return Standing()
@@ -79,6 +99,11 @@ def find_standing(world: Mapping[str, Any], span_s: tuple[float, float]) -> Stan
         tuple(
             _platform(name, platform, span_s)
             for name, platform in zip(given.get("platforms", ()), built.platforms, strict=True)
+        ),
+        tuple(
+            Obstacle(name, tuple(lines))
+            for name, obstacle in zip(obstacles, built.obstacles, strict=True)
+            if (lines := obstacle.outline_world())
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Regions and decks on the maps: shaded boxes with names and arrows, and outlines."""
+"""Obstacles, regions and decks on the maps: outlines, and shaded boxes with names and arrows."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -9,6 +9,7 @@ from jaxtyping import Float64
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon, Rectangle
 from matplotlib.patheffects import AbstractPathEffect, withStroke
 from matplotlib.transforms import Bbox
@@ -17,13 +18,15 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from kittiwake.analysis.overview.look import SMALL, width_in
 from kittiwake.analysis.overview.scene import Scene
-from kittiwake.analysis.overview.standing import Box, Corner, Platform, Standing
+from kittiwake.analysis.overview.standing import Box, Corner, Obstacle, Platform, Standing
 from kittiwake.analysis.overview.trace import Trace
 
 SHADES = {"m/s": "#56B4E9", "N": "#E69F00"}
 INKS = {"m/s": "#1F6F9F", "N": "#8A6000"}
 KINDS = {"m/s": "box of wind", "N": "box of force"}
 DECK = "#4D4D4D"
+OBSTACLE = "#7A4B2A"
+OBSTACLE_LOOK: dict[str, Any] = {"color": OBSTACLE, "linewidth": 0.9}
 FAINT, LIGHT = 0.1, 0.25
 WAY = (0, (1, 1.5))
 START_DASHES = (0, (3, 2))
@@ -45,6 +48,10 @@ def draw_standing_in_space(axes: Axes3D, scene: Scene) -> None:
             axes.add_collection3d(_sheets(_faces(*seen), look | {"linewidth": 0.7}))
             x, y, _ = ((seen[0] + seen[1]) / 2).tolist()
             axes.text(x, y, float(seen[1][2]), box.name, ha="center", **_words(INKS[box.unit]))
+    for obstacle in scene.standing.obstacles:
+        for line in obstacle.lines_world_m:
+            inside = ((line >= scene.low) & (line <= scene.high)).all(axis=1, keepdims=True)
+            axes.plot(*np.where(inside, line, np.nan).T, **OBSTACLE_LOOK)
     for platform in scene.standing.platforms:
         for corners, look in _outlines(platform):
             if _within(corners, scene):
@@ -72,6 +79,8 @@ def draw_standing_from_above(axes: Axes, scene: Scene, traces: Sequence[Trace]) 
             )
             _draw_effect(axes, box, low, high)
             names.write(box.said, INKS[box.unit], low, high)
+    for obstacle in scene.standing.obstacles:
+        _draw_obstacle_from_above(axes, obstacle, names, limits)
     for platform in scene.standing.platforms:
         for corners, look in _outlines(platform):
             axes.add_patch(Polygon(corners[:, :2], closed=True, zorder=1.4, **look))
@@ -80,6 +89,18 @@ def draw_standing_from_above(axes: Axes, scene: Scene, traces: Sequence[Trace]) 
         low, high = np.maximum(end.min(axis=0), limits[0]), np.minimum(end.max(axis=0), limits[1])
         if (low < high).all():
             names.write(platform.name, DECK, low, high)
+
+
+def _draw_obstacle_from_above(
+    axes: Axes, obstacle: Obstacle, names: "_Names", limits: Float64[np.ndarray, "2 2"]
+) -> None:
+    for line in obstacle.lines_world_m:
+        axes.plot(*line[:, :2].T, zorder=1.3, scalex=False, scaley=False, **OBSTACLE_LOOK)
+    points = obstacle.points_world_m[:, :2]
+    low = np.maximum(points.min(axis=0), limits[0])
+    high = np.minimum(points.max(axis=0), limits[1])
+    if (low < high).all():
+        names.write(obstacle.name, OBSTACLE, low, high)
 
 
 def standing_marks(standing: Standing) -> list[Artist]:
@@ -91,6 +112,8 @@ def standing_marks(standing: Standing) -> list[Artist]:
     ]
     looks = [look for platform in standing.platforms for _, look in _outlines(platform)]
     moving = any(look["linestyle"] == START_DASHES for look in looks)
+    if standing.obstacles:
+        marks.append(Line2D([], [], label="obstacle", **OBSTACLE_LOOK))
     labels = {"-": "deck at the end" if moving else "deck", START_DASHES: "deck at the start"}
     for style, label in labels.items():
         look = next((look for look in looks if look["linestyle"] == style), None)
