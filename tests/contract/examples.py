@@ -7,6 +7,7 @@ needs an entry in ``EXAMPLES``, under its family and name; several entries show 
 import dataclasses
 import math
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from functools import cache, partial
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -28,14 +29,18 @@ from kittiwake.control.mixer import Mixer, allocation
 from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.columns import column_names, from_columns, to_columns
 from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInputs
+from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.parts import Flow
 from kittiwake.core.presence import Presence, Wake
 from kittiwake.core.ray import Ray, cast
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
+from kittiwake.core.satellites import SKY, Satellites
 from kittiwake.core.signals import AttitudeThrottle
+from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Air, Surroundings
+from kittiwake.core.vehicle import Scheduled
 from kittiwake.core.world import World
 from kittiwake.core.wrench import Wrench
 from kittiwake.environment import (
@@ -44,7 +49,9 @@ from kittiwake.environment import (
     INTERACTIONS,
     OBSTACLES,
     PLATFORMS,
+    RANGE_ERRORS,
     REGIONS,
+    SATELLITES,
     TURBULENCE,
     WINDS,
 )
@@ -57,6 +64,9 @@ from kittiwake.environment.obstacles.sheets import ParabolicSheet, Plane
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.platforms import FixedPlatform, MovingPlatform
 from kittiwake.environment.regions import ForceRegion, WindRegion
+from kittiwake.environment.satellites.nominal import NominalConstellation
+from kittiwake.environment.satellites.precise import OrbitTable, PreciseConstellation
+from kittiwake.environment.satellites.range_errors import FirstOrderError
 from kittiwake.environment.turbulence import Dryden
 from kittiwake.environment.wind import ShearWind
 from kittiwake.estimation import ESTIMATORS
@@ -75,8 +85,20 @@ from kittiwake.guidance.waypoints import Waypoints
 from kittiwake.physics import DYNAMICS
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.parameters import build_component
-from kittiwake.sensors import SENSORS
-from kittiwake.sim.schedule import strong
+from kittiwake.sensors import SENSOR_ERRORS, SENSORS
+from kittiwake.sensors.errors.dropout import Dropout
+from kittiwake.sensors.errors.latency import Latency
+from kittiwake.sensors.errors.noise import Noise
+from kittiwake.sensors.errors.quantisation import Quantisation
+from kittiwake.sensors.errors.saturation import Saturation
+from kittiwake.sensors.errors.stuck import Stuck
+from kittiwake.sensors.gnss import Gnss
+from kittiwake.sensors.imu import Imu
+from kittiwake.sensors.magnetometer import Magnetometer
+from kittiwake.sensors.mount import Mount
+from kittiwake.sensors.range_camera import RangeCamera
+from kittiwake.sensors.ultrasonic import Ultrasonic
+from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 from kittiwake.vehicles import VEHICLES
 
 DT_S = 0.02
@@ -96,6 +118,16 @@ def recording() -> Recording:
     return Recording(
         tuple(column_names(AttitudeThrottle)), "recording.csv", 0.04, np.array([0.0, DT_S]), values
     )
+
+
+def orbit_table() -> OrbitTable:
+    """Five satellites that go round in circles, each in its own plane."""
+    time_s = np.arange(24) * 900.0
+    turn = time_s[:, None] * 1.5e-4 + np.arange(5)
+    tilt = 0.5 * np.arange(5)
+    circles = np.stack([np.cos(turn), np.sin(turn) * np.cos(tilt), np.sin(turn) * np.sin(tilt)], -1)
+    begins_utc = datetime(2026, 1, 1, 10, tzinfo=UTC)
+    return OrbitTable("circles.sp3", begins_utc, (1, 2, 3, 5, 8), time_s, 2.66e7 * circles)
 
 
 EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
@@ -164,6 +196,47 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         ),
     },
     "obstacles/mesh": {"tetrahedron": lambda: Mesh(TriangleMesh.of(CORNERS, "a.stl"), AHEAD)},
+    "satellites/nominal": {
+        "all": NominalConstellation,
+        "five": lambda: NominalConstellation((1, 7, 12, 18, 24), FirstOrderError()),
+    },
+    "satellites/sp3": {"circles": lambda: PreciseConstellation(orbit_table())},
+    "sensors/gnss": {
+        "all in view": Gnss,
+        "some, at once": lambda: Gnss(satellites_tracked=(5, 7), delay_periods=0),
+        "through the Earth, late": lambda: Gnss(elevation_mask_rad=-math.pi / 2, delay_periods=2),
+        "without a fix": lambda: Gnss(satellites_tracked=(3, 3)),
+    },
+    "sensors/imu": {
+        "at the centre": Imu,
+        "mounted elsewhere": lambda: Imu(mount=Mount(Vec3(0.02, -0.01, 0.03), 0.1, -0.2, 1.5)),
+    },
+    "sensors/magnetometer": {
+        "far from iron": Magnetometer,
+        "without a converter": lambda: Magnetometer(
+            Vec3(1e-6, -2e-6, 0.0), Vec3(1.1, 0.9, 1.0), quantum_t=None
+        ),
+    },
+    "sensors/range-camera": {
+        "upwards": lambda: RangeCamera(width=4, height=3, deviation_m=0.01),
+        "along the rays": lambda: RangeCamera(width=3, height=2, along="ray", max_range_m=100.0),
+    },
+    "sensors/ultrasonic": {
+        "ahead": lambda: Ultrasonic(noise_bound_m=0.01),
+        "downwards": lambda: Ultrasonic(
+            Vec3(0.1, 0.0, -0.1), Vec3(0.1, 0.0, -2.0), max_range_m=20.0, max_range_rate_mps=3.0
+        ),
+    },
+    "sensors/ultrasonic-array": {
+        "by name": lambda: UltrasonicArray("back", noise_bound_m=0.01, max_range_m=20.0),
+        "of one's own": lambda: UltrasonicArray(slots=(("bottom",), ("left", "back"))),
+    },
+    "sensor_errors/dropout": {"in bursts": lambda: Dropout(0.3, 5.0)},
+    "sensor_errors/latency": {"of two": lambda: Latency(2.0 * DT_S)},
+    "sensor_errors/noise": {"white": lambda: Noise(0.1)},
+    "sensor_errors/quantisation": {"coarse": lambda: Quantisation(0.1)},
+    "sensor_errors/saturation": {"narrow": lambda: Saturation(-1.0, 1.0)},
+    "sensor_errors/stuck": {"begun": lambda: Stuck(0.5 * DT_S)},
     "winds/shear": {"breeze": lambda: ShearWind(speed_at_6m_mps=3.0, from_rad=0.5)},
     "platforms/fixed": {"ramp": lambda: FixedPlatform(Vec3(1.0, 2.0, 3.0), 4.0, 2.0, 0.5, 0.2)},
     "platforms/moving": {
@@ -278,16 +351,46 @@ def _step(component: Any, state: Any, inputs: Any, key: Any) -> tuple[Any, Any]:
     return component.step(state, inputs, DT_S, key)
 
 
+def _error_step(error: Any, state: Any, time_s: Any, key: Any) -> tuple[Any, Any]:
+    later, error_m = error.step(state, time_s, DT_S, key)
+    return later, Vec3(error_m, 0.0, 0.0)
+
+
 def to_measure(circumstance: Circumstance, tick: int) -> SensorInputs:
     """What there is to measure in the world of the contracts."""
     around = circumstance.surroundings
-    return SensorInputs(tick * DT_S, circumstance.motion, around, world(), {})
+    return SensorInputs(tick * DT_S, circumstance.motion, around, world(), _evolved(tick))
 
 
 @cache
 def world() -> World:
     """One in which there is something for every sensor."""
-    return load_scenario("keep-spot").world
+    plain = load_scenario("keep-spot").world
+    satellites = satellites_of(NominalConstellation(), plain)
+    return dataclasses.replace(plain, processes={SKY: Scheduled(satellites)})
+
+
+def satellites_of(constellation: Any, plain: World) -> Satellites:
+    """A constellation as it is seen from a world."""
+    orbits = constellation.orbits(plain.origin, plain.start_utc)
+    return Satellites(orbits, constellation.errors)
+
+
+def _evolved(tick: int) -> dict[str, Any]:
+    """What evolves in the world of the contracts, as it is at a tick."""
+    key = jax.random.key(0)
+    processes = {name: part.component for name, part in world().processes.items()}
+    return {
+        name: process.step(process.init(key), tick * DT_S, DT_S, key)[1]
+        for name, process in processes.items()
+    }
+
+
+def _skies(satellites: Satellites, state: Any, time_s: Any, key: Any) -> tuple[Any, Any]:
+    """Of a sky, which is arrays, as many numbers as a component has in its output."""
+    later, sky = satellites.step(state, time_s, DT_S, key)
+    place, error = sky.positions_world_m.sum(axis=0), sky.range_errors_m.sum()
+    return later, Vec3.of(place + error)
 
 
 def _measurements(circumstance: Circumstance, tick: int) -> dict[str, Any]:
@@ -338,7 +441,8 @@ def _gathered(circumstance: Circumstance) -> tuple[Presence, Surroundings]:
     starts = [
         dataclasses.replace(circumstance.start, position_world_m=p) for p in (place, place + below)
     ]
-    one, other = (strong(Presence(start.kinematics(), Wake(5.0, 0.1))) for start in starts)
+    size = Vec3(0.5, 0.5, 0.1)
+    one, other = (strong(Presence(start.kinematics(), Wake(5.0, 0.1), size)) for start in starts)
     air = strong(_alone(circumstance))
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), (one, air), (other, air))
 
@@ -402,6 +506,20 @@ CONTRACTS = {
         _step,
     ),
     "sensors": Contract(SENSORS, lambda _, at, tick: to_measure(at, tick), _step),
+    "satellites": Contract(
+        SATELLITES,
+        # what a world makes of one, before it is compiled
+        lambda satellites, _, tick: (satellites_of(satellites, world()), tick * DT_S),
+        lambda _, state, seen, key: _skies(seen[0], state, seen[1], key),
+        lambda _, seen, key: seen[0].init(key),
+    ),
+    "range_errors": Contract(RANGE_ERRORS, lambda _, __, tick: tick * DT_S, _error_step),
+    "sensor_errors": Contract(
+        SENSOR_ERRORS,
+        lambda _, at, __: strong(Sample(at.motion, at.motion, jnp.asarray(True))),
+        _step,
+        lambda error, first, key: error.init(key, first, DT_S),
+    ),
     "turbulence": Contract(TURBULENCE, lambda _, at, __: (at.motion, at.surroundings), _step),
     "winds": Contract(
         WINDS,

@@ -30,11 +30,12 @@ from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.columns import column_names
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.registry import Registry
+from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Air
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import parameters_model
-from kittiwake.sim.schedule import like, strong
+from kittiwake.sim.schedule import like
 
 DOCS = Path(__file__).parents[2] / "docs"
 CASES = list(cases())

@@ -9,11 +9,11 @@ from tests.contract.examples import CRUISING
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ladder import ladder_path
+from kittiwake.core.strong import strong
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics import DYNAMICS
 from kittiwake.physics.surface_vessel import SurfaceVessel
 from kittiwake.scenario.parameters import build_component
-from kittiwake.sim.schedule import strong
 from kittiwake.vehicles import VEHICLES
 
 

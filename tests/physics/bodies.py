@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 
 from kittiwake.core.kinematics import Start
+from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.wrench_body import WrenchBody
 from kittiwake.scenario.parameters import build_component
-from kittiwake.sim.schedule import strong
 from kittiwake.vehicles import VEHICLES
 
 KEY = jax.random.key(0)

@@ -11,13 +11,13 @@ from tests.physics.bodies import KEY
 import kittiwake as kw
 from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.strong import strong
 from kittiwake.core.support import Support
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.feet import Feet
 from kittiwake.physics.wrench_body import WrenchBody
-from kittiwake.sim.schedule import strong
 
 GRAVITY_MPS2 = 9.81
 HALF_M = 0.1

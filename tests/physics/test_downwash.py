@@ -14,13 +14,13 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Start
 from kittiwake.core.presence import NO_WAKE, Presence, Wake
+from kittiwake.core.strong import strong
 from kittiwake.environment.downwash import Downwash, jet_world_mps
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario import size
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.sim.fleet import Fleet
-from kittiwake.sim.schedule import strong
 
 DENSITY = 1.225
 # of a Hummingbird in hover

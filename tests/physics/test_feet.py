@@ -24,11 +24,11 @@ from tests.physics.stands import (
 
 import kittiwake as kw
 from kittiwake.core.kinematics import Start
+from kittiwake.core.strong import strong
 from kittiwake.core.support import FIRST_DECK, GROUND
 from kittiwake.environment.platforms import FixedPlatform, MovingPlatform
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.feet import Feet
-from kittiwake.sim.schedule import strong
 
 DT_S = 0.002
 OMEGA_RADPS, FRICTION = 120.0, 0.7

@@ -12,10 +12,10 @@ from tests.physics.bodies import KEY, around, vehicle
 
 from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import RotorSpeeds
+from kittiwake.core.strong import strong
 from kittiwake.environment.platforms import FixedPlatform
 from kittiwake.forces.ground_effect import CheesemanBennett
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sim.schedule import strong
 
 EFFECT = CheesemanBennett()
 BARE = {"forces": [], "feet": None}

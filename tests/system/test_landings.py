@@ -11,12 +11,12 @@ import pytest
 
 import kittiwake as kw
 from kittiwake.core.footing import NOTHING
+from kittiwake.core.strong import strong
 from kittiwake.core.support import FIRST_DECK
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
-from kittiwake.sim.schedule import strong
 
 STOPPED = "time_s,speeds_0_radps,speeds_1_radps,speeds_2_radps,speeds_3_radps\n0,0,0,0,0\n"
 IDLE = "time_s,thrust_n,torque_x_body_nm,torque_y_body_nm,torque_z_body_nm\n0,0,0,0,0\n"

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from rich import box
@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from kittiwake.cli.parameters import Parameter, parameters_of
-from kittiwake.core.component import AbstractController
+from kittiwake.core.component import AbstractController, AbstractSensor
 from kittiwake.core.registry import Registry
+from kittiwake.core.units import USER_UNITS
 from kittiwake.scenario.document import read_document
 from kittiwake.scenario.load import find
 from kittiwake.vehicles.model import VehicleModel
@@ -50,6 +51,9 @@ def describe(registry: Registry | None, name: str, summary: str) -> Description:
     lines = [summary]
     if issubclass(thing, AbstractController):
         lines.append(f"Takes {thing.consumes.__name__}, gives {thing.produces.__name__}.")
+    if issubclass(thing, AbstractSensor):
+        told = ", ".join(field.name for field in fields(thing.measures))
+        lines.append(f"Measures {told}. Takes rate_hz and a list of errors beside these keys:")
     return Description(registry.family, heading, tuple(lines), parameters_of(thing))
 
 
@@ -116,10 +120,15 @@ def _table(parameters: Mapping[str, Parameter], *, values_alone: bool) -> Table:
         table.add_column(heading, overflow="fold")
     for key, parameter in parameters.items():
         default = "required" if parameter.required else _written(parameter.default)
-        endings = ", ".join(f"_{other.rpartition('_')[2]}" for other in parameter.other_keys)
+        endings = ", ".join(_ending(other) for other in parameter.other_keys)
         cells = [default] if values_alone else [default, parameter.allowed, endings]
         table.add_row(key, *(Text(cell) for cell in cells))  # as text, brackets are no markup
     return table
+
+
+def _ending(key: str) -> str:
+    """The unit that a key ends in; the longest, as one unit may end like another."""
+    return max((unit for unit in USER_UNITS if key.endswith(unit)), key=len)
 
 
 def _written(value: Any) -> str:

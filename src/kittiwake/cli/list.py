@@ -16,7 +16,9 @@ from kittiwake.environment import (
     INTERACTIONS,
     OBSTACLES,
     PLATFORMS,
+    RANGE_ERRORS,
     REGIONS,
+    SATELLITES,
     TURBULENCE,
     WINDS,
 )
@@ -46,6 +48,8 @@ REGISTRIES: tuple[Registry, ...] = (
     REGIONS,
     PLATFORMS,
     OBSTACLES,
+    SATELLITES,
+    RANGE_ERRORS,
     INTERACTIONS,
 )
 # no behaviours and no tasks are there yet, but scripts may ask for them

@@ -8,14 +8,17 @@ and a dot.
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 import numpy as np
 
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+
+# what a column can hold
+Number: TypeAlias = Real | Count | Flag
 
 FRAMES = ("world", "body")
 
@@ -33,22 +36,22 @@ def column_names(kind: type[eqx.Module]) -> list[str]:
     return [column for f in fields(kind) for column in _columns_of(f.name, hints[f.name])]
 
 
-def from_columns(kind: type[eqx.Module], values: dict[str, Real]) -> Any:
+def from_columns(kind: type[eqx.Module], values: dict[str, Number]) -> Any:
     """A record of this type from its columns."""
     remaining = iter([values[name] for name in column_names(kind)])
     return _record(kind, remaining)
 
 
-def to_columns(record: eqx.Module | dict[str, Any], prefix: str = "") -> dict[str, Real]:
+def to_columns(record: eqx.Module | dict[str, Any], prefix: str = "") -> dict[str, Number]:
     """A record's numbers by column, each name with ``prefix`` before it."""
     items = record.items() if isinstance(record, dict) else _items(record)
-    columns: dict[str, Real] = {}
+    columns: dict[str, Number] = {}
     for name, value in items:
         columns.update(_numbers(prefix, name, value))
     return columns
 
 
-def _numbers(prefix: str, name: str, value: Any) -> dict[str, Real]:
+def _numbers(prefix: str, name: str, value: Any) -> dict[str, Number]:
     if isinstance(value, Vec3 | Quaternion):
         parts = [getattr(value, f.name) for f in fields(value)]
         names = _columns_of(name, type(value))
@@ -75,12 +78,12 @@ def _columns_of(name: str, kind: Any) -> list[str]:
     return [name]
 
 
-def _record(kind: Any, numbers: Iterator[Real]) -> Any:
+def _record(kind: Any, numbers: Iterator[Number]) -> Any:
     hints = get_type_hints(kind)
     return kind(*(_value(hints[f.name], numbers) for f in fields(kind)))
 
 
-def _value(kind: Any, numbers: Iterator[Real]) -> Any:
+def _value(kind: Any, numbers: Iterator[Number]) -> Any:
     if get_origin(kind) is tuple:
         return tuple(next(numbers) for _ in get_args(kind))
     return _record(kind, numbers) if _is_record(kind) else next(numbers)

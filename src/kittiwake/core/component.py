@@ -215,6 +215,10 @@ class AbstractPlatform(eqx.Module):
 class AbstractProcess(AbstractComponent):
     """Something of the world that evolves by itself and that sensors see."""
 
+    def end_s(self) -> float | None:
+        """Up to when it is known; None if for ever."""
+        return None
+
     @abstractmethod
     def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Any]:
         """The next state, and what there is to see now; ``inputs`` is the time in seconds."""

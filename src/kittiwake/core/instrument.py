@@ -10,6 +10,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.component import AbstractComponent, AbstractSensor, SensorInputs
 from kittiwake.core.keys import named
+from kittiwake.core.strong import strong
 from kittiwake.geometry.scalar import Flag, Real
 
 
@@ -30,13 +31,17 @@ class Sample(eqx.Module):
 class AbstractSensorError(eqx.Module):
     """Changes what a sensor says on its way to the reader."""
 
-    def check(self, measurement: type) -> None:
-        """Refuses a kind of measurement that it has no place in, with what to write instead."""
-        del measurement
+    def check(self, measurement: type, period_s: Real) -> None:
+        """Refuses a kind of measurement or a period that it does not go with.
 
-    def init(self, key: PRNGKeyArray, first: Any) -> Any:
-        """The state before the first sample; ``first`` is a measurement of the right form."""
-        del key, first
+        Raises:
+            ScenarioError: with what to write instead.
+        """
+        del measurement, period_s
+
+    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Any:
+        """The state before the first sample; ``first`` is one of zeros, of the right form."""
+        del key, first, dt_s
         return ()
 
     @abstractmethod
@@ -57,13 +62,14 @@ class Instrument(AbstractComponent):
     sensor: AbstractSensor
     errors: tuple[AbstractSensorError, ...] = ()
 
-    def begin(self, inputs: SensorInputs, key: PRNGKeyArray) -> InstrumentState:
-        """The state before the first sample."""
+    def begin(self, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray) -> InstrumentState:
+        """The state before the first sample; of the inputs only the form matters."""
         sensor = self.sensor.init(named(key, "init"))
-        _, shape = jax.eval_shape(self.sensor.step, sensor, inputs, 1.0, key)
-        first = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shape)
+        form = jax.eval_shape(lambda: self._measured(sensor, inputs, dt_s, key)[1])
+        first = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), form)
         errors = tuple(
-            error.init(named(key, f"error.{i}.init"), first) for i, error in enumerate(self.errors)
+            error.init(named(key, f"error.{i}.init"), first, dt_s)
+            for i, error in enumerate(self.errors)
         )
         return InstrumentState(sensor, errors)
 
@@ -71,10 +77,18 @@ class Instrument(AbstractComponent):
         self, state: InstrumentState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[InstrumentState, Sample]:
         """The next state and the sample."""
-        sensor, measurement = self.sensor.step(state.sensor, inputs, dt_s, key)
-        sample = Sample(measurement, self.sensor.ideal(inputs), jnp.asarray(True))
+        sensor, sample = self._measured(state.sensor, inputs, dt_s, key)
         errors: list[Any] = []
         for i, (error, own) in enumerate(zip(self.errors, state.errors, strict=True)):
             after, sample = error.step(own, sample, dt_s, named(key, f"error.{i}"))
             errors.append(after)
         return InstrumentState(sensor, tuple(errors)), sample
+
+    def _measured(
+        self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Any, Sample]:
+        """The sensor alone."""
+        later, measurement = self.sensor.step(state, inputs, dt_s, key)
+        sample = Sample(measurement, self.sensor.ideal(inputs), fresh=True)
+        # as arrays of the working precision, as they are in the states of errors
+        return later, strong(sample)

@@ -2,21 +2,27 @@
 
 Gauss-Markov (Ornstein-Uhlenbeck): ``x' = e^(-dt/tau) x + sigma sqrt(1 - e^(-2 dt/tau)) n`` with
 n ~ N(0, 1), which has the deviation sigma and the correlation e^(-t/tau) from its first value on.
-Random walk: ``x' = x + k sqrt(dt) n``. White noise of density d (per square root of hertz) has the
-deviation ``d / sqrt(dt)`` in samples dt apart.
+Random walk: ``x' = x + k sqrt(dt) n``. White noise of density d per square root of hertz, counted
+over positive frequencies as data sheets do (the deviation in a band B is d sqrt(B)), fills the band
+1 / (2 dt) of samples dt apart: their deviation is ``d / sqrt(2 dt)``. The coefficient N of IEEE Std
+952-1997, which others call density as well, is d / sqrt(2).
 
-Their Allan deviations over an averaging time T are d / sqrt(T) for white noise and k sqrt(T / 3)
-for a random walk; that of a Gauss-Markov process rises like a random walk's with k^2 = 2 sigma^2 /
-tau up to about 1.9 tau and falls again (IEEE Std 952-1997, appendix C).
+Allan deviations over an averaging time T are d / sqrt(2 T) for white noise and k sqrt(T / 3) for a
+random walk; that of a Gauss-Markov process rises like a random walk's with k^2 = 2 sigma^2 / tau up
+to about 1.9 tau and falls again (the same standard, appendix C).
 """
+
+from typing import TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+
+Value = TypeVar("Value", Real, Vec3, Array)
 
 
 def normal(key: PRNGKeyArray) -> Real:
@@ -31,9 +37,7 @@ def normal3(key: PRNGKeyArray) -> Vec3:
 
 def normals3(key: PRNGKeyArray, count: int) -> tuple[Vec3, ...]:
     """So many times three independent numbers of unit deviation."""
-    return tuple(
-        Vec3.of(row) for row in jax.random.normal(key, (count, 3), jnp.result_type(float))
-    )
+    return tuple(Vec3.of(row) for row in jax.random.normal(key, (count, 3), jnp.result_type(float)))
 
 
 def uniform(key: PRNGKeyArray) -> Real:
@@ -48,7 +52,7 @@ def uniform3(key: PRNGKeyArray) -> Vec3:
 
 def white_deviation(density_per_rthz: Real, dt_s: Real) -> Real:
     """Of samples so far apart."""
-    return density_per_rthz / jnp.sqrt(dt_s)
+    return density_per_rthz / jnp.sqrt(2.0 * dt_s)
 
 
 class GaussMarkov(eqx.Module):
@@ -57,11 +61,11 @@ class GaussMarkov(eqx.Module):
     deviation: Real
     time_constant_s: Real
 
-    def first(self, draw: Real | Vec3) -> Real | Vec3:
+    def first(self, draw: Value) -> Value:
         """A first value, by a draw of unit deviation."""
         return draw * self.deviation
 
-    def next(self, value: Real | Vec3, draw: Real | Vec3, dt_s: Real) -> Real | Vec3:
+    def next(self, value: Value, draw: Value, dt_s: Real) -> Value:
         """The value a step later."""
         lost = -jnp.expm1(-2.0 * dt_s / self.time_constant_s)
         kept = jnp.exp(-dt_s / self.time_constant_s)

@@ -4,6 +4,7 @@ import equinox as eqx
 
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
 
 
 class Wake(eqx.Module):
@@ -18,7 +19,8 @@ NO_WAKE = Wake(0.0, 1.0)
 
 
 class Presence(eqx.Module):
-    """How a vehicle moves, and what it does to the air."""
+    """How a vehicle moves, what it does to the air, and the sides of the box around it."""
 
     motion: Kinematics
     wake: Wake
+    size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)

@@ -7,6 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.movers import Neighbour
 from kittiwake.core.support import Support
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -47,7 +48,8 @@ class Surroundings(eqx.Module):
     ``nearest_vehicle_m`` is infinite where nobody asked for distances between vehicles. The current
     is that of the water there, or below. ``wind_world_mps`` is that at the centre of mass; what
     ``shears_world`` say comes on top of it elsewhere. ``decks`` are some that are nearest to the
-    vehicle; the height over them is infinite for a vehicle that is above none.
+    vehicle; the height over them is infinite for a vehicle that is above none. ``neighbours`` are
+    the nearest other vehicles, where somebody asked for them.
     ``surface_near`` is false where neither the vehicle nor one that is computed along with it can
     touch a surface in this step, so that contact need not be computed.
     """
@@ -63,6 +65,7 @@ class Surroundings(eqx.Module):
     decks: tuple[Support, ...] = ()
     height_above_deck_m: Real | None = None
     surface_near: Flag = True
+    neighbours: tuple[Neighbour, ...] = ()
 
     @property
     def height_above_surface_m(self) -> Real:

@@ -99,6 +99,42 @@ INTERACTIONS = Registry(
         "proximity": Entry(
             "kittiwake.environment.proximity:Proximity", "the distance of the nearest vehicle"
         ),
+        "visible": Entry(
+            "kittiwake.environment.visible:Visible", "the nearest vehicles, for range sensors"
+        ),
+    },
+)
+
+SATELLITES = Registry(
+    "satellites",
+    "kind of satellites",
+    {
+        "nominal": Entry(
+            "kittiwake.environment.satellites.nominal:NominalConstellation",
+            "the 24 slots of GPS, on undisturbed circles",
+        ),
+        "sp3": Entry(
+            "kittiwake.environment.satellites.precise:PreciseConstellation",
+            "the satellites of a file of precise orbits",
+        ),
+    },
+)
+
+RANGE_ERRORS = Registry(
+    "range_errors",
+    "error of ranges",
+    {
+        "none": Entry(
+            "kittiwake.environment.satellites.range_errors:NoRangeError", "exact distances"
+        ),
+        "first-order": Entry(
+            "kittiwake.environment.satellites.range_errors:FirstOrderError",
+            "a Gauss-Markov process, QRSim's GM",
+        ),
+        "second-order": Entry(
+            "kittiwake.environment.satellites.range_errors:SecondOrderError",
+            "a Gauss-Markov process that another drives, as QRSim's GM2",
+        ),
     },
 )
 

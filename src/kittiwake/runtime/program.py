@@ -9,6 +9,8 @@ import jax
 import numpy as np
 
 from kittiwake.core.keys import seed_key
+from kittiwake.core.measurements import GnssMeasurement
+from kittiwake.core.vehicle import Vehicle
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.record import columns, rows
@@ -53,9 +55,11 @@ class Program:
         column_names: dict[str, tuple[str, ...]] = {}
         quantities: dict[str, tuple[str, ...]] = {}
         faults: dict[str, tuple[str, ...]] = {}
+        receivers: dict[str, tuple[str, ...]] = {}
         for group, group_names, judged in zip(self.fleet.groups, names, limits, strict=True):
             for name in group.names:
                 column_names[name] = ("time_s", *group_names)
+                receivers[name] = _receivers(group.vehicle)
                 quantities[name] = tuple(limit.name for limit in judged)
             if group.vehicle.faults:
                 for lane, name in enumerate(group.names):
@@ -64,6 +68,7 @@ class Program:
             {name: column_names[name] for name in self.order},
             {name: quantities[name] for name in self.order},
             faults,
+            receivers,
         )
 
     def by_vehicle(self, times: np.ndarray, groups: list[np.ndarray]) -> Block:
@@ -108,3 +113,12 @@ class Program:
 
     def _mode(self) -> Any:
         return jax.enable_x64(not self.fleet.single_precision)
+
+
+def _receivers(vehicle: Vehicle) -> tuple[str, ...]:
+    """The sensors that find their place by satellites."""
+    return tuple(
+        name
+        for name, sensor in vehicle.sensors.items()
+        if sensor.component.sensor.measures is GnssMeasurement
+    )

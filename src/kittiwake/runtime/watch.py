@@ -1,6 +1,6 @@
 """Looking through the rows of a flight for events, and for reasons to end it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -32,12 +32,14 @@ Block = dict[str, Float64[np.ndarray, "_rows _columns"]]
 class RowLayout:
     """What a fleet's rows hold: by vehicle the columns, time first, and the judged quantities.
 
-    ``faults`` says by vehicle what its column of that name counts.
+    ``faults`` says by vehicle what its column of that name counts, ``receivers`` which of its
+    sensors find their place by satellites.
     """
 
     columns: dict[str, tuple[str, ...]]
     quantities: dict[str, tuple[str, ...]]
     faults: dict[str, tuple[str, ...]]
+    receivers: dict[str, tuple[str, ...]]
 
     @property
     def row_bytes(self) -> int:
@@ -117,6 +119,7 @@ class Watch:
             *told(CONTACT, lambda *_: "turned over"),
             *told(FAULTS, lambda _, count: self.layout.faults[name][count - 1]),
             *told(EMPTY, lambda *_: "battery empty"),
+            *self._fixes(name, table),
         ]
         lost_before = self._last.get((name, STATUS), 0)
         losses = self._counted(name, STATUS, table.part((STATUS,))[:, 0])
@@ -130,6 +133,15 @@ class Watch:
             event = f"lost: {violations()(name, place)}"
             ends = "failed" if self.fails_when_lost else None
         return [*found, Finding(float(times[row]), name, event, ends)]
+
+    def _fixes(self, name: str, table: Table) -> Iterator[Finding]:
+        """Fixes that were lost and found again; one at the start is expected."""
+        for sensor in self.layout.receivers[name]:
+            column = f"sensor.{sensor}.valid"
+            without = 1.0 - table.part((column,))[:, 0]
+            for row, _, lost in self._counted(name, column, without):
+                said = "lost its fix" if lost else "has a fix"
+                yield Finding(float(table.values[row, 0]), name, f"{sensor} {said}", None)
 
     def _counted(
         self, name: str, column: str, numbers: Float64[np.ndarray, " rows"]

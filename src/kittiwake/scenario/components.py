@@ -14,17 +14,23 @@ from kittiwake.core.registry import Registry
 from kittiwake.core.units import stored_name
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.environment.obstacles.triangles import TriangleMesh
+from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.meshes import read_mesh
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, shortened
+from kittiwake.scenario.sp3 import read_sp3
 from kittiwake.scenario.tables import read_table
 from kittiwake.scenario.urdf import MassProperties, UrdfSource, read_mass_properties
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.sim.schedule import steps_between
 
-READERS: dict[type, Callable[[Path], Any]] = {Recording: read_table, TriangleMesh: read_mesh}
+READERS: dict[type, Callable[[Path], Any]] = {
+    Recording: read_table,
+    TriangleMesh: read_mesh,
+    OrbitTable: read_sp3,
+}
 MAX_FILE_CHARACTERS = 1000
 # a vehicle's parameter that stands for those which the file gives
 URDF = "urdf"
@@ -70,7 +76,7 @@ class ComponentBuilder:
             return None
         for i, error in enumerate(errors):
             with self.problems.noting((*path, "errors", i)):
-                error.check(sensor.component.measures)
+                error.check(sensor.component.measures, sensor.every / self.rate_hz)
         return Scheduled(Instrument(sensor.component, errors), sensor.every)
 
     def _every(self, default_hz: float | None, rate_hz: object) -> int:

@@ -54,8 +54,11 @@ from kittiwake.core.parts import (
 )
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
+from kittiwake.core.satellites import AbstractRangeError
 from kittiwake.core.units import USER_UNITS
+from kittiwake.environment import RANGE_ERRORS
 from kittiwake.environment.obstacles.triangles import TriangleMesh
+from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -82,6 +85,7 @@ REGISTRIES: dict[Any, Registry] = {
     AbstractBattery: BATTERIES,
     AbstractForce: FORCES,
     AbstractGroundEffect: GROUND_EFFECTS,
+    AbstractRangeError: RANGE_ERRORS,
     AbstractRotor: ROTORS,
 }
 
@@ -89,6 +93,7 @@ REGISTRIES: dict[Any, Registry] = {
 FILES: dict[type, str] = {
     Recording: "the name of a CSV file of recorded values",
     TriangleMesh: "the name of an STL or OBJ file",
+    OrbitTable: "the name of an SP3 file",
 }
 
 Component = TypeVar("Component", bound=eqx.Module)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.scenario.document import Document
@@ -40,7 +41,19 @@ class Scenario:
         """
         flown_s = self.duration_s if duration_s is None else duration_s
         check_duration(flown_s, self.rate_hz)
+        self._check_processes(flown_s)
         check_log_size(len(self.vehicles), flown_s, self.rate_hz / self.log_every)
+
+    def _check_processes(self, duration_s: float) -> None:
+        for name, process in self.world.processes.items():
+            end_s = process.component.end_s()
+            if end_s is not None and duration_s > end_s:
+                message = (
+                    f"world.{name}: is known for {end_s:g} s from start_utc on, the flight lasts "
+                    f"{duration_s:g} s; fly a shorter time, or write an earlier start_utc or "
+                    "another file"
+                )
+                raise ScenarioError(message)
 
     def remarks(self) -> list[str]:
         """What can be flown and may yet not be meant."""

@@ -16,13 +16,14 @@ from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.presence import Presence
+from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Flag
 from kittiwake.sim import gathering, lane
 from kittiwake.sim.group import Group, grouped
-from kittiwake.sim.schedule import Clock, Held, run, stale, strong
+from kittiwake.sim.schedule import Clock, Held, run, stale
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
 
 
@@ -183,7 +184,9 @@ class Fleet(eqx.Module):
         around = gathering.alone(self.world, group, start)
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
         return group.map(
-            lambda vehicle, here, own: lane.begin(vehicle, self.world, here, processes, own),
+            lambda vehicle, here, own: lane.begin(
+                vehicle, self.world, here, processes, self.dt_s, own
+            ),
             *(around, keys),
         )
 
@@ -239,7 +242,8 @@ def _start(vehicle: Vehicle, name_hash: jax.Array) -> Kinematics:
 
 
 def _presence(vehicle: Vehicle, dynamics: Any, truth: Kinematics) -> Presence:
-    return strong(Presence(truth, vehicle.dynamics.wake(dynamics)))
+    body = vehicle.dynamics
+    return strong(Presence(truth, body.wake(dynamics), body.size_body_m))
 
 
 def _group_orders(group: Group, commands: Mapping[str, Any]) -> tuple[lane.Order, ...]:

@@ -11,13 +11,13 @@ import numpy as np
 
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.presence import Presence
+from kittiwake.core.strong import strong
 from kittiwake.core.support import FIRST_DECK, Support
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.sim.group import Group
-from kittiwake.sim.schedule import strong
 
 # a vehicle touches at most so many decks at once
 DECKS_NEAR = 4

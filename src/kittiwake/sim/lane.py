@@ -20,12 +20,13 @@ from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.limit import Limit, finite
+from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sim.schedule import Clock, Held, is_due, like, run, stale, strong
+from kittiwake.sim.schedule import Clock, Held, is_due, like, run, stale
 from kittiwake.sim.state import Snapshot, VehicleState
 
 NON_FINITE = "non-finite "
@@ -43,6 +44,7 @@ def begin(
     world: World,
     surroundings: Surroundings,
     processes: dict[str, Any],
+    dt_s: Real,
     key: PRNGKeyArray,
 ) -> VehicleState:
     """A vehicle before its first step; ``key`` is the vehicle's own.
@@ -65,7 +67,9 @@ def begin(
     inputs = SensorInputs(jnp.zeros(()), start, surroundings, world, processes)
     sensors = {
         name: Held(
-            strong(part.component.begin(inputs, streams[f"sensor.{name}"])), None, stale(part)
+            strong(part.component.begin(inputs, dt_s * part.every, streams[f"sensor.{name}"])),
+            None,
+            stale(part),
         )
         for name, part in vehicle.sensors.items()
     }

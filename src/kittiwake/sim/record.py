@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from kittiwake.core.columns import to_columns
+from kittiwake.core.columns import Number, to_columns
 from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.world import World
@@ -29,9 +29,9 @@ def motion_columns(motion: Kinematics) -> dict[str, Real]:
     }
 
 
-def row_columns(snapshot: Snapshot, *, in_current: bool) -> dict[str, Real | Count]:
+def row_columns(snapshot: Snapshot, *, in_current: bool) -> dict[str, Number]:
     """One vehicle's row by column, without the time."""
-    measured: dict[str, Real] = {}
+    measured: dict[str, Number] = {}
     for name, sample in snapshot.samples.items():
         told = {f"sensor.{name}": sample.measurement, f"ideal.{name}": sample.ideal}
         for prefix, reading in told.items():

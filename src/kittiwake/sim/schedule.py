@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.strong import strong
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Count, Flag, Real
 
@@ -97,18 +98,6 @@ def steps_between(physics_hz: float, wanted: Real | None) -> int:
 def like(new: Any, old: Any) -> Any:
     """A state with the types of the one before, so that loops can carry it."""
     return jax.tree.map(lambda n, o: jnp.asarray(n, dtype=jnp.asarray(o).dtype), new, old)
-
-
-def strong(tree: Any) -> Any:
-    """Python numbers in a tree as arrays of the working precision."""
-    return jax.tree.map(_strong_leaf, tree)
-
-
-def _strong_leaf(leaf: Any) -> Any:
-    array = jnp.asarray(leaf)
-    if jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
-        return array
-    return jax.lax.convert_element_type(array, array.dtype)
 
 
 def _divides(physics_hz: float, rate_hz: float) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import quad
 
 from kittiwake.actuators.battery import LithiumPolymer
-from kittiwake.sim.schedule import strong
+from kittiwake.core.strong import strong
 
 CELLS, CAPACITY_C, RESISTANCE_OHM = 3, 3600.0, 0.06
 BATTERY = LithiumPolymer(CELLS, CAPACITY_C, RESISTANCE_OHM, 0.7, 3.0)

@@ -61,8 +61,10 @@ class Factor(AbstractSensorError):
 class Offset(AbstractSensorError):
     """Adds a random number that it drew at the start, and forgets every second sample."""
 
-    def init(self, key, first):
-        return jax.random.normal(key, (), first.stamp_s.dtype), jnp.asarray(0, jnp.int32)
+    def init(self, key, first, dt_s):
+        del dt_s
+        draw = jax.random.normal(key, (), first.measurement.stamp_s.dtype)
+        return draw, jnp.asarray(0, jnp.int32)
 
     def step(self, state, sample, dt_s, key):
         del dt_s, key

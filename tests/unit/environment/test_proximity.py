@@ -8,10 +8,10 @@ import numpy as np
 
 from kittiwake.core.kinematics import Start
 from kittiwake.core.presence import NO_WAKE, Presence
+from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.environment.proximity import Proximity
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sim.schedule import strong
 
 ALONE = Surroundings(9.81, Air(288.15, 101325.0, 1.225), Vec3.zero(), 5.0, math.inf)
 

@@ -1,0 +1,85 @@
+"""What rays meet that moves by itself: decks, and other vehicles."""
+
+from abc import abstractmethod
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from kittiwake.core.ray import AbstractObstacle, Ray
+from kittiwake.core.support import Support
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+
+# what is smaller is not divided by: its inverse square is still a number in single precision
+LEAST_SLOPE = 1e-12
+
+
+class AbstractMover(AbstractObstacle):
+    """An obstacle that moves; pictures show it as what it is, and not among the obstacles."""
+
+    @abstractmethod
+    def velocity_at(self, point_world_m: Vec3) -> Vec3:
+        """The velocity of its surface at a point, in the world."""
+
+    def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
+        """None."""
+        return []
+
+
+class DeckSurface(AbstractMover):
+    """A surface that can be stood on, seen from both sides."""
+
+    support: Support
+
+    def distance_m(self, ray: Ray) -> Real:
+        """To the plane, where that lies in the rectangle."""
+        turn = self.support.q_world_from_support.inverse()
+        own = Ray(self.support.across(ray.origin_m), turn.rotate(ray.direction))
+        distance = to_level_m(own.origin_m.z, own.direction.z)
+        there = own.at(jnp.where(jnp.isfinite(distance), distance, 0.0))
+        inside = jnp.abs(there.x) <= 0.5 * self.support.length_m
+        inside = inside & (jnp.abs(there.y) <= 0.5 * self.support.width_m)
+        return jnp.where(inside, distance, jnp.inf)
+
+    def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
+        """The same all over."""
+        del ray, distance_m
+        return self.support.q_world_from_support.rotate(Vec3(0.0, 0.0, 1.0))
+
+    def velocity_at(self, point_world_m: Vec3) -> Vec3:
+        """That of the support."""
+        return self.support.velocity_at(point_world_m)
+
+
+class Neighbour(AbstractMover):
+    """Another vehicle as a solid about its centre of mass.
+
+    ``present`` is false for one that is not there to be met, such as a vehicle that has diverged.
+    """
+
+    body: AbstractObstacle
+    position_world_m: Vec3
+    velocity_world_mps: Vec3
+    angular_velocity_world_radps: Vec3
+    present: Flag
+
+    def distance_m(self, ray: Ray) -> Real:
+        """That of the solid."""
+        return jnp.where(self.present, self.body.distance_m(ray), jnp.inf)
+
+    def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
+        """That of the solid."""
+        return self.body.normal_world(ray, distance_m)
+
+    def velocity_at(self, point_world_m: Vec3) -> Vec3:
+        """Of a rigid body."""
+        lever = point_world_m - self.position_world_m
+        return self.velocity_world_mps + self.angular_velocity_world_radps.cross(lever)
+
+
+def to_level_m(height_m: Real, slope: Real) -> Real:
+    """How far a level is along a line that begins so high over it and rises by so much a metre."""
+    crosses = jnp.abs(slope) > LEAST_SLOPE
+    distance = -height_m / jnp.where(crosses, slope, 1.0)
+    return jnp.where(crosses & (distance >= 0.0), distance, jnp.inf)

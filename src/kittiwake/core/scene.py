@@ -1,0 +1,65 @@
+"""All that the rays of a vehicle's sensors can meet."""
+
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from kittiwake.core.component import SensorInputs
+from kittiwake.core.movers import AbstractMover, DeckSurface, to_level_m
+from kittiwake.core.ray import AbstractObstacle, Hit, Ray, cast
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Ground(AbstractObstacle):
+    """The plane z = ``height_m``."""
+
+    height_m: Real
+
+    def distance_m(self, ray: Ray) -> Real:
+        """From either side."""
+        return to_level_m(ray.origin_m.z - self.height_m, ray.direction.z)
+
+    def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
+        """Upwards."""
+        del ray, distance_m
+        return Vec3(0.0, 0.0, 1.0)
+
+    def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
+        """None: it has no end."""
+        return []
+
+
+class Scene(eqx.Module):
+    """Obstacles, those that move among them; a ``Hit`` counts them in this order."""
+
+    obstacles: tuple[AbstractObstacle, ...]
+
+    def cast(self, ray: Ray) -> Hit:
+        """The first point of anything along a ray."""
+        return cast(self.obstacles, ray)
+
+    def velocity_world_mps(self, hit: Hit, point_world_m: Vec3) -> Vec3:
+        """How fast the surface moves that was met at a point; not at all if none was."""
+        velocity = Vec3.zero()
+        for number, obstacle in enumerate(self.obstacles):
+            if isinstance(obstacle, AbstractMover):
+                met = hit.number == number
+                own = obstacle.velocity_at(point_world_m)
+                velocity = jax.tree.map(partial(jnp.where, met), own, velocity)
+        return velocity
+
+
+def scene(inputs: SensorInputs) -> Scene:
+    """The world's obstacles, its ground, the decks near a vehicle, and the neighbours it is told.
+
+    A vehicle's own body and its own deck are not among them.
+    """
+    around = inputs.surroundings
+    decks = tuple(DeckSurface(deck) for deck in around.decks)
+    ground = Ground(inputs.world.ground_z_m)
+    return Scene((*inputs.world.obstacles, ground, *decks, *around.neighbours))

@@ -1,0 +1,18 @@
+"""Numbers in trees that loops can carry: arrays of a definite type."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+
+def strong(tree: Any) -> Any:
+    """Python numbers in a tree as arrays of the working precision."""
+    return jax.tree.map(_strong_leaf, tree)
+
+
+def _strong_leaf(leaf: Any) -> Any:
+    array = jnp.asarray(leaf)
+    if jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
+        return array
+    return jax.lax.convert_element_type(array, array.dtype)

@@ -1,0 +1,1 @@
+"""Navigation satellites: where they are, and what is wrong with the distances to them."""

@@ -1,0 +1,176 @@
+"""Satellites on the orbits that were computed after the fact, as files of positions tell them.
+
+Between the times of the file a position is that of the polynomial through the 13 nearest ones
+(Lagrange's, in its barycentric form), in axes that turn with the Earth: to a millimetre for
+positions 15 minutes apart, from one hour after the first to one hour before the last. A flight
+computes pieces of it, each a sum of Chebyshev polynomials over at most 15 minutes, in the world's
+axes, found in double precision before it begins.
+"""
+
+from datetime import datetime, timedelta
+from math import ceil
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.satellites import AbstractConstellation, AbstractOrbits, AbstractRangeError
+from kittiwake.core.world import Origin
+from kittiwake.environment.satellites.choice import chosen, frame_at
+from kittiwake.environment.satellites.range_errors import SecondOrderError
+from kittiwake.geometry.geodesy import LocalFrame
+from kittiwake.geometry.scalar import Real
+
+POINTS = 13
+# positions that a time needs on either side, where the polynomial does not swing yet
+MARGIN = 4
+MAX_INTERVAL_S = 900.0
+MAX_PIECE_S = 900.0
+DEGREE = 9
+# a day of pieces is all that a flight carries along
+MAX_SPAN_S = 86_400.0
+
+
+class OrbitTable(eqx.Module):
+    """Positions of satellites in axes that turn with the Earth, NaN where there is none.
+
+    ``time_s`` counts from ``begins_utc``.
+    """
+
+    source: str = eqx.field(static=True)
+    begins_utc: datetime = eqx.field(static=True)
+    numbers: tuple[int, ...] = eqx.field(static=True)
+    time_s: Float[np.ndarray, " times"]
+    positions_ecef_m: Float[np.ndarray, "times satellites 3"]
+
+    def __check_init__(self) -> None:
+        """Refuses too few positions and too great distances between them."""
+        if len(self.time_s) < POINTS:
+            message = (
+                f"{self.source}: holds positions at {len(self.time_s)} times; {POINTS} at least "
+                "are needed"
+            )
+            raise ScenarioError(message)
+        widest_s = float(np.diff(self.time_s).max())
+        if widest_s > MAX_INTERVAL_S:
+            message = (
+                f"{self.source}: {widest_s:g} s lie between two of its times; at most "
+                f"{MAX_INTERVAL_S:g} s can be bridged to a millimetre"
+            )
+            raise ScenarioError(message)
+
+    @property
+    def span_s(self) -> tuple[float, float]:
+        """From when to when there are positions enough on both sides."""
+        return float(self.time_s[MARGIN]), float(self.time_s[-1 - MARGIN])
+
+    def at(self, time_s: float, satellites: list[int]) -> Float[np.ndarray, "satellites 3"]:
+        """The positions of some, by their places in the table, between its times."""
+        first = int(np.searchsorted(self.time_s, time_s)) - POINTS // 2
+        first = min(max(first, 0), len(self.time_s) - POINTS)
+        times = self.time_s[first : first + POINTS]
+        known = self.positions_ecef_m[first : first + POINTS, satellites]
+        away = time_s - times
+        if not away.all():
+            return known[int(np.argmin(np.abs(away)))]
+        # in units near the range, so that the products neither overflow nor vanish
+        apart = (times[:, None] - times) / (times[-1] - times[0]) * POINTS / 4.0
+        np.fill_diagonal(apart, 1.0)
+        weights = 1.0 / (apart.prod(axis=1) * away)
+        return np.tensordot(weights / weights.sum(), known, axes=1)
+
+
+class ChebyshevOrbits(AbstractOrbits):
+    """Orbits in pieces of equal length; ``coefficients`` are by piece, degree, satellite, axis."""
+
+    numbers: tuple[int, ...] = eqx.field(static=True)
+    end_s: float | None = eqx.field(static=True)
+    coefficients_m: Float[Array | np.ndarray, "pieces degrees satellites 3"]
+
+    def positions_world_m(self, time_s: Real) -> Float[Array, "satellites 3"]:
+        """By Clenshaw's recurrence; before the start and after the end where they were then."""
+        assert self.end_s is not None
+        dtype = jnp.result_type(time_s, float)
+        pieces = len(self.coefficients_m)
+        passed = jnp.clip(time_s / self.end_s, 0.0, 1.0) * pieces
+        piece = jnp.minimum(jnp.floor(passed), pieces - 1.0)
+        x = 2.0 * (passed - piece) - 1.0
+        terms = jnp.asarray(self.coefficients_m, dtype)[piece.astype(int)]
+        one = two = jnp.zeros(terms.shape[1:], dtype)
+        for degree in range(DEGREE, 0, -1):
+            one, two = terms[degree] + 2.0 * x * one - two, one
+        return terms[0] + x * one - two
+
+
+class PreciseConstellation(AbstractConstellation):
+    """The satellites of an orbit file; ``numbers`` chooses among them."""
+
+    file: OrbitTable
+    numbers: tuple[int, ...] | None = eqx.field(static=True, default=None)
+    errors: AbstractRangeError = SecondOrderError()
+
+    def __check_init__(self) -> None:
+        """Refuses satellites that are not in the file."""
+        chosen(self.numbers, self.file.numbers, self.file.source)
+
+    def orbits(self, origin: Origin, start_utc: datetime) -> ChebyshevOrbits:
+        """The chosen satellites from the start on, for as long as the file tells, up to a day."""
+        table = self.file
+        begins_s = (start_utc - table.begins_utc).total_seconds()
+        _refuse_other_times(table, begins_s)
+        span_s = min(table.span_s[1] - begins_s, MAX_SPAN_S)
+        numbers = self._complete(begins_s, begins_s + span_s)
+        places = [table.numbers.index(number) for number in numbers]
+        frame, pieces = frame_at(origin), ceil(span_s / MAX_PIECE_S)
+        nodes = np.polynomial.chebyshev.chebpts1(DEGREE + 1)
+        times = begins_s + (np.arange(pieces)[:, None] + 0.5 * (nodes + 1.0)) * span_s / pieces
+        known = np.array([[_in_world(table.at(t, places), frame) for t in row] for row in times])
+        to_coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(nodes, DEGREE))
+        return ChebyshevOrbits(numbers, span_s, np.einsum("dn,pnsx->pdsx", to_coefficients, known))
+
+    def _complete(self, begins_s: float, ends_s: float) -> tuple[int, ...]:
+        """The chosen satellites, or if none were, those without a gap in this time."""
+        table = self.file
+        used = _used(table, begins_s, ends_s)
+        gaps = np.isnan(table.positions_ecef_m[used])
+        there = tuple(n for i, n in enumerate(table.numbers) if not gaps[:, i].any())
+        lacking = [number for number in self.numbers or there if number not in there]
+        if lacking or not there:
+            message = (
+                f"{table.source}: has gaps in the positions of satellite "
+                f"{', '.join(map(str, lacking or table.numbers))} in the time of the flight; leave "
+                "it out of numbers"
+            )
+            raise ScenarioError(message)
+        return self.numbers or there
+
+
+def _used(table: OrbitTable, begins_s: float, ends_s: float) -> slice:
+    """The rows that any time between these is found from."""
+    first, last = np.searchsorted(table.time_s, (begins_s, ends_s))
+    rows = len(table.time_s)
+    low = min(max(int(first) - POINTS // 2, 0), rows - POINTS)
+    return slice(low, max(min(int(last) + POINTS // 2 + 1, rows), low + POINTS))
+
+
+def _in_world(
+    positions_ecef_m: Float[np.ndarray, "satellites 3"], frame: LocalFrame
+) -> Float[np.ndarray, "satellites 3"]:
+    to_world = np.array([[v.x, v.y, v.z] for v in (frame.to_x, frame.to_y, frame.to_z)])
+    return (positions_ecef_m - np.asarray(frame.origin_ecef_m.array)) @ to_world.T
+
+
+def _refuse_other_times(table: OrbitTable, begins_s: float) -> None:
+    first_s, last_s = table.span_s
+    if not first_s <= begins_s < last_s:
+        # whole seconds inside the span, as a file would have them
+        first, last = (
+            table.begins_utc + timedelta(seconds=s) for s in (ceil(first_s), int(last_s))
+        )
+        message = (
+            f"{table.source}: its orbits are known from {first:%Y-%m-%dT%H:%M:%S} to "
+            f"{last:%Y-%m-%dT%H:%M:%S} UTC; write a start_utc between them"
+        )
+        raise ScenarioError(message)

@@ -1,0 +1,85 @@
+"""Which other vehicles a vehicle's range sensors can see.
+
+Every pair is looked at, so the cost grows with the square of their number.
+"""
+
+from dataclasses import replace
+from functools import reduce
+from operator import and_
+from typing import Annotated
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import Bounds
+from kittiwake.core.component import AbstractInteraction
+from kittiwake.core.movers import Neighbour
+from kittiwake.core.presence import Presence
+from kittiwake.core.surroundings import Surroundings
+from kittiwake.environment.obstacles.boxes import Box
+from kittiwake.geometry.scalar import Count, Flag
+
+MOST = Bounds(1.0, 64.0)
+
+
+class Visible(AbstractInteraction):
+    """Shows each vehicle its nearest others, each as the box around it.
+
+    The nearest are those whose centres of mass are. A vehicle of no ``size_body_m`` is not seen.
+    """
+
+    nearest: Annotated[int, MOST] = eqx.field(static=True, default=4)
+
+    def __call__(self, vehicles: Presence, surroundings: Surroundings) -> Surroundings:
+        """The surroundings with ``neighbours`` set; a vehicle alone has none."""
+        count = jnp.size(vehicles.motion.position_world_m.x)
+        if count == 1:
+            return surroundings
+        here = jax.vmap(_present)(vehicles)
+
+        def seen(around: Surroundings, own: Count) -> Surroundings:
+            others = here & (jnp.arange(count) != own)
+            away = jax.vmap(lambda other: _square_m2(other, _member(vehicles, own)))(vehicles)
+            _, near = jax.lax.top_k(-jnp.where(others, away, jnp.inf), min(self.nearest, count - 1))
+            shown = tuple(_neighbour(_member(vehicles, i), others[i]) for i in near)
+            return replace(around, neighbours=shown)
+
+        return jax.vmap(seen)(surroundings, jnp.arange(count))
+
+
+def _member(vehicles: Presence, place: Count) -> Presence:
+    return jax.tree.map(lambda leaf: leaf[place], vehicles)
+
+
+def _square_m2(one: Presence, other: Presence) -> jax.Array:
+    way = one.motion.position_world_m - other.motion.position_world_m
+    return jnp.asarray(way.dot(way))
+
+
+def _present(vehicle: Presence) -> Flag:
+    """Whether it has a size, and has not diverged."""
+    numbers = jax.tree.leaves((vehicle.motion, vehicle.size_body_m))
+    size = vehicle.size_body_m
+    return reduce(and_, map(jnp.isfinite, numbers)) & (size.x > 0.0) & (size.y > 0.0)
+
+
+def _neighbour(vehicle: Presence, present: Flag) -> Neighbour:
+    # what is no number in a vehicle that has diverged stays with it
+    vehicle = jax.tree.map(lambda leaf: jnp.where(present, leaf, 0.0), vehicle)
+    motion, angles = vehicle.motion, vehicle.motion.euler_world_from_body
+    rates_body = motion.angular_velocity_body_radps
+    body = Box(
+        centre_world_m=motion.position_world_m,
+        sides_m=vehicle.size_body_m,
+        yaw_rad=angles.yaw_rad,
+        pitch_rad=angles.pitch_rad,
+        roll_rad=angles.roll_rad,
+    )
+    return Neighbour(
+        body=body,
+        position_world_m=motion.position_world_m,
+        velocity_world_mps=motion.velocity_world_mps,
+        angular_velocity_world_radps=motion.q_world_from_body.rotate(rates_body),
+        present=present,
+    )

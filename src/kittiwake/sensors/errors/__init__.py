@@ -1,0 +1,1 @@
+"""What goes wrong between a sensor and its reader; of any sensor, in any order."""

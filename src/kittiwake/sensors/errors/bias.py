@@ -1,0 +1,62 @@
+"""A bias that is there from the start, and walks."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.instrument import Sample
+from kittiwake.geometry.scalar import Real
+from kittiwake.sensors.errors.on_field import AbstractErrorOnField
+
+
+class Bias(AbstractErrorOnField):
+    """Adds to each number ``offset``, a draw of ``deviation`` at the start, and what walks.
+
+    The walk is ``b' = e^(-dt/tau) b + k sqrt(tau (1 - e^(-2 dt/tau)) / 2) n``: a random walk of
+    ``walk_per_rts`` k, and with a ``time_constant_s`` tau one that comes back, of the deviation
+    k sqrt(tau / 2) in the long run. All in the number's own unit.
+    """
+
+    offset: Real = 0.0
+    deviation: Annotated[Real, NOT_NEGATIVE] = 0.0
+    walk_per_rts: Annotated[Real, NOT_NEGATIVE] = 0.0
+    time_constant_s: Annotated[Real, POSITIVE] | None = None
+    field: str | None = None
+
+    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Any:
+        """What is there from the start, and what has walked, number by number."""
+        del dt_s
+        numbers = self.numbers(first.measurement)
+        return [
+            (
+                self.offset + self.deviation * _draw(jax.random.fold_in(key, place), x),
+                jnp.zeros_like(jnp.asarray(x)),
+            )
+            for place, x in enumerate(numbers)
+        ]
+
+    def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
+        """The same bias a step later."""
+        biased = self.changed(sample.measurement, lambda i, x: x + state[i][0] + state[i][1])
+        kept, spread = self._walk(dt_s)
+        later = [
+            (fixed, kept * walked + spread * _draw(jax.random.fold_in(key, place), walked))
+            for place, (fixed, walked) in enumerate(state)
+        ]
+        return later, replace(sample, measurement=biased)
+
+    def _walk(self, dt_s: Real) -> tuple[Real, Real]:
+        """How much of it is kept over a step, and the deviation of what comes to it."""
+        if self.time_constant_s is None:
+            return 1.0, self.walk_per_rts * jnp.sqrt(dt_s)
+        kept = jnp.exp(-dt_s / self.time_constant_s)
+        lost = -jnp.expm1(-2.0 * dt_s / self.time_constant_s)
+        return kept, self.walk_per_rts * jnp.sqrt(0.5 * self.time_constant_s * lost)
+
+
+def _draw(key: PRNGKeyArray, like: Real) -> Real:
+    return jax.random.normal(key, jnp.shape(like), jnp.result_type(like))

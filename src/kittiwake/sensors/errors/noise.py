@@ -1,0 +1,30 @@
+"""White noise."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.instrument import Sample
+from kittiwake.geometry.scalar import Real
+from kittiwake.sensors.errors.on_field import AbstractErrorOnField
+
+
+class Noise(AbstractErrorOnField):
+    """Adds to each number one of this deviation, in the number's own unit."""
+
+    deviation: Annotated[Real, NOT_NEGATIVE]
+    field: str | None = None
+
+    def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
+        """A draw for each number of the sample."""
+        del dt_s
+
+        def noisy(place: int, x: Real) -> Real:
+            own = jax.random.fold_in(key, place)
+            return x + self.deviation * jax.random.normal(own, jnp.shape(x), jnp.result_type(x))
+
+        return state, replace(sample, measurement=self.changed(sample.measurement, noisy))

@@ -1,0 +1,27 @@
+"""Numbers in whole steps."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.instrument import Sample
+from kittiwake.geometry.scalar import Real
+from kittiwake.sensors.errors.on_field import AbstractErrorOnField
+
+
+class Quantisation(AbstractErrorOnField):
+    """Rounds each number to a multiple of ``quantum``, in the number's own unit."""
+
+    quantum: Annotated[Real, POSITIVE]
+    field: str | None = None
+
+    def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
+        """The nearest multiple."""
+        del dt_s, key
+        rounded = self.changed(
+            sample.measurement, lambda _, x: jnp.round(x / self.quantum) * self.quantum
+        )
+        return state, replace(sample, measurement=rounded)

@@ -1,0 +1,51 @@
+"""A sensor that says the same all the time."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.instrument import Sample
+from kittiwake.geometry.scalar import Count, Real
+from kittiwake.sensors.errors.on_field import AbstractErrorOnField
+
+
+class Frozen(eqx.Module):
+    """The numbers before, and how many samples there were."""
+
+    numbers: list[Any]
+    count: Count
+
+
+class Stuck(AbstractErrorOnField):
+    """From ``at_s`` on, ``for_s`` long or for ever, repeats the numbers of the sample before.
+
+    They come as new ones: a reader that trusts them sees no difference.
+    """
+
+    at_s: Annotated[Real, NOT_NEGATIVE]
+    for_s: Annotated[Real, POSITIVE] | None = None
+    field: str | None = None
+
+    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Frozen:
+        """Nothing was said yet."""
+        del key, dt_s
+        numbers = [jnp.asarray(x) for x in self.numbers(first.measurement)]
+        return Frozen(numbers, jnp.asarray(0, jnp.int32))
+
+    def step(
+        self, state: Frozen, sample: Sample, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Frozen, Sample]:
+        """The numbers, or those before."""
+        del key
+        # half a period of margin against rounding
+        time_s = (jnp.asarray(state.count, jnp.result_type(float)) + 0.5) * dt_s
+        stuck = (time_s >= self.at_s) & (state.count > 0)
+        if self.for_s is not None:
+            stuck = stuck & (time_s < self.at_s + self.for_s)
+        said = self.changed(sample.measurement, lambda i, x: jnp.where(stuck, state.numbers[i], x))
+        later = Frozen([jnp.asarray(x) for x in self.numbers(said)], state.count + 1)
+        return later, replace(sample, measurement=said)

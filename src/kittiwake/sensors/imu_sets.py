@@ -1,0 +1,86 @@
+"""Inertial measurement units of other simulators: truth plus noise that forgets at once.
+
+QRSim (R. De Nardi, 2013, pelican_config): normal noise in each sample of 50 Hz, at whatever rate.
+Its version of 2012 has deviations of 0.0005 for both. Its accelerometer adds the noise to the
+acceleration of u, v and w less gravity, which lacks the terms of turning axes; here it is added to
+the specific force.
+
+Micklisch et al. (2021), section 3.6: a MinIMU-9 v3 at 100 Hz with a "noise level" of 0.011 as the
+largest deviation, evenly spread here. The unit is not given and is taken as m/s^2 and rad/s. Its
+gyroscope gives differences of angles (equations 30 to 32); here it gives the rates themselves.
+"""
+
+from typing import Annotated, ClassVar
+
+import jax
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.measurements import InertialMeasurement
+from kittiwake.core.noise import normals3, uniform3
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+def truth(inputs: SensorInputs) -> InertialMeasurement:
+    """Of a unit without errors at the centre of mass."""
+    motion = inputs.truth
+    return InertialMeasurement(motion.specific_force_body_mps2, motion.angular_velocity_body_radps)
+
+
+def disturbed(true: InertialMeasurement, force: Vec3, rate: Vec3) -> InertialMeasurement:
+    """With errors added."""
+    return InertialMeasurement(
+        true.specific_force_body_mps2 + force, true.angular_velocity_body_radps + rate
+    )
+
+
+class QrsimImu(AbstractSensor):
+    """QRSim's accelerometer and gyroscope: normal noise in each sample."""
+
+    measures: ClassVar[type] = InertialMeasurement
+    default_rate_hz: ClassVar[float | None] = 50.0
+
+    force_deviation_mps2: Annotated[Real, NOT_NEGATIVE] = 0.0025
+    rate_deviation_radps: Annotated[Real, NOT_NEGATIVE] = 0.0002
+
+    def step(
+        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], InertialMeasurement]:
+        """The readings."""
+        del dt_s
+        force, rate = normals3(key, 2)
+        return state, disturbed(
+            self.ideal(inputs),
+            force * self.force_deviation_mps2,
+            rate * self.rate_deviation_radps,
+        )
+
+    def ideal(self, inputs: SensorInputs) -> InertialMeasurement:
+        """The truth."""
+        return truth(inputs)
+
+
+class MicklischImu(AbstractSensor):
+    """The unit of Micklisch et al.: noise evenly spread within bounds in each sample."""
+
+    measures: ClassVar[type] = InertialMeasurement
+    default_rate_hz: ClassVar[float | None] = 100.0
+
+    force_bound_mps2: Annotated[Real, NOT_NEGATIVE] = 0.011
+    rate_bound_radps: Annotated[Real, NOT_NEGATIVE] = 0.011
+
+    def step(
+        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], InertialMeasurement]:
+        """The readings."""
+        del dt_s
+        force, rate = (uniform3(half) for half in jax.random.split(key))
+        return state, disturbed(
+            self.ideal(inputs), force * self.force_bound_mps2, rate * self.rate_bound_radps
+        )
+
+    def ideal(self, inputs: SensorInputs) -> InertialMeasurement:
+        """The truth."""
+        return truth(inputs)

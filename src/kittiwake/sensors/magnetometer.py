@@ -1,0 +1,77 @@
+"""A magnetometer: the field of the world in body axes, as the vehicle bends it.
+
+    y = clip(round((S q^-1 B + h + n) / Q) Q, -range, range)
+
+B: the field at the world's origin (the World Magnetic Model's, or the scenario's); q: body to
+world; S: soft iron, diagonal; h: hard iron; n: normal noise in each sample; Q: quantum. The
+defaults are of Honeywell's HMC5883L (data sheet): 2 mG of noise, 0.92 mG a count and 1.3 G at its
+default gain; hard and soft iron are the vehicle's own and none by default.
+
+Neglected: the field's change over the world (some ten nT in a kilometre), currents of motors, the
+sensor's own tilt, off-diagonal soft iron, temperature.
+"""
+
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.measurements import MagneticMeasurement
+from kittiwake.core.noise import normal3
+from kittiwake.core.world import World
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sensors.triad import by_axis, product_by_axis
+
+
+class Magnetometer(AbstractSensor):
+    """The magnetic field in body axes, with hard and soft iron, noise and steps.
+
+    Attributes:
+        hard_iron_body_t: what the vehicle's magnets add.
+        soft_iron: by what its iron multiplies the field along each axis.
+        noise_t: deviation of a sample.
+        quantum_t: of the converter; null for none.
+        range_t: the largest reading of an axis.
+    """
+
+    measures: ClassVar[type] = MagneticMeasurement
+    default_rate_hz: ClassVar[float | None] = 50.0
+
+    hard_iron_body_t: Vec3 = Vec3(0.0, 0.0, 0.0)
+    soft_iron: Annotated[Vec3, POSITIVE] = Vec3(1.0, 1.0, 1.0)
+    noise_t: Annotated[Real, NOT_NEGATIVE] = 2e-7
+    quantum_t: Annotated[Real | None, POSITIVE] = 9.2e-8
+    range_t: Annotated[Real, POSITIVE] = 1.3e-4
+
+    def check(self, world: World) -> None:
+        """Refuses a world without a field."""
+        if float(world.magnetic_field_world_t.norm()) == 0.0:
+            message = (
+                "world.magnetic_field_world_t is zero, so that there is nothing to measure; write "
+                "another field, or leave it out for that of the Earth at world.origin"
+            )
+            raise ScenarioError(message)
+
+    def step(
+        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], MagneticMeasurement]:
+        """The reading."""
+        del dt_s
+        true = self.ideal(inputs).magnetic_field_body_t
+        bent = product_by_axis(self.soft_iron, true) + self.hard_iron_body_t
+        reading = by_axis(self._converted, bent + normal3(key) * self.noise_t)
+        return state, MagneticMeasurement(reading)
+
+    def ideal(self, inputs: SensorInputs) -> MagneticMeasurement:
+        """The field as it would be without the vehicle."""
+        into_body = inputs.truth.q_world_from_body.inverse()
+        return MagneticMeasurement(into_body.rotate(inputs.world.magnetic_field_world_t))
+
+    def _converted(self, field_t: Real) -> Real:
+        if self.quantum_t is not None:
+            field_t = jnp.round(field_t / self.quantum_t) * self.quantum_t
+        return jnp.clip(field_t, -self.range_t, self.range_t)

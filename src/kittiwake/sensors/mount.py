@@ -1,0 +1,26 @@
+"""How sensors are fixed to a vehicle."""
+
+import equinox as eqx
+
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Mount(eqx.Module):
+    """Where a sensor is, from the centre of mass, and how its axes lie in the body's.
+
+    One that looks somewhere looks along its own x axis, with y to its left and z above: a pitch of
+    90 degrees makes it look down, a yaw of 90 degrees to the left.
+    """
+
+    position_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    roll_rad: Real = 0.0
+    pitch_rad: Real = 0.0
+    yaw_rad: Real = 0.0
+
+    @property
+    def q_body_from_sensor(self) -> Quaternion:
+        """Turns what is given in the sensor's axes into the body's."""
+        return Quaternion.from_euler(EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad))

@@ -1,0 +1,56 @@
+"""QRSim's orientation: what an attitude estimator on board makes of its sensors.
+
+The true ZYX angles, each with an Ornstein-Uhlenbeck error of its own,
+
+    n' = e^(-b dt) n + s sqrt((1 - e^(-2 b dt)) / (2 b)) N(0, 1)
+
+with b = 0.01/s and s = 5e-4, that is a deviation of s / sqrt(2 b) = 3.5 mrad and a time constant of
+100 s. Source: QRSim (R. De Nardi, 2013), OrientationEstimatorGM. QRSim begins with errors of a
+random age of up to 20 s, of half this size; here they have their full deviation from the beginning.
+
+The sums are not wrapped: an angle may lie a few milliradians beyond its range.
+"""
+
+from typing import Annotated, ClassVar
+
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.measurements import OrientationMeasurement
+from kittiwake.core.noise import GaussMarkov, normal3
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Orientation(AbstractSensor):
+    """Roll, pitch and yaw with errors that forget."""
+
+    measures: ClassVar[type] = OrientationMeasurement
+    default_rate_hz: ClassVar[float | None] = 50.0
+
+    deviation_rad: Annotated[Real, NOT_NEGATIVE] = 0.0035355
+    time_constant_s: Annotated[Real, POSITIVE] = 100.0
+
+    def init(self, key: PRNGKeyArray) -> Vec3:
+        """The errors of roll, pitch and yaw."""
+        return self._process.first(normal3(key))
+
+    def step(
+        self, state: Vec3, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Vec3, OrientationMeasurement]:
+        """The next errors and the reading."""
+        error = self._process.next(state, normal3(key), dt_s)
+        true = self.ideal(inputs)
+        return error, OrientationMeasurement(
+            true.roll_rad + error.x, true.pitch_rad + error.y, true.yaw_rad + error.z
+        )
+
+    def ideal(self, inputs: SensorInputs) -> OrientationMeasurement:
+        """The true angles."""
+        angles = inputs.truth.euler_world_from_body
+        return OrientationMeasurement(angles.roll_rad, angles.pitch_rad, angles.yaw_rad)
+
+    @property
+    def _process(self) -> GaussMarkov:
+        return GaussMarkov(self.deviation_rad, self.time_constant_s)

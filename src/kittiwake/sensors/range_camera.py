@@ -1,0 +1,96 @@
+"""A camera that tells how far what it sees is: a depth image by ray casting.
+
+A pinhole with square pixels, w wide and h high: the ray through the middle of the pixel in row v
+and column u, counted from the upper left one, has in the camera's axes (x along the optical axis, y
+to the left, z up) the direction
+
+    (1, (w / 2 - u - 1/2) / f, (h / 2 - v - 1/2) / f),    f = w / (2 tan(A / 2))
+
+with the horizontal field of view A. A pixel tells the distance along the ray, or its part along the
+optical axis. The noise is sigma N(0, 1) in each pixel; all are taken at one instant.
+"""
+
+import math
+from typing import Annotated, ClassVar, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
+from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.scene import scene
+from kittiwake.geometry.scalar import Real
+from kittiwake.sensors.mount import Mount
+from kittiwake.sensors.view import Ranges, Reach, refuse_without_range, view_of
+
+PIXELS = Bounds(1.0, 1024.0)
+# short of a half space, which no plane can image
+FIELD_RAD = Bounds(0.0, math.radians(170.0), open_below=True)
+
+
+class DepthMeasurement(eqx.Module):
+    """An image of distances by row, from above, and column, from the left.
+
+    Where nothing was seen it holds the longest range, not valid.
+    """
+
+    depth_m: Float[Array, "rows columns"]
+    valid: Bool[Array, "rows columns"]
+
+
+class RangeCamera(AbstractSensor):
+    """A depth image along the x axis of its mount."""
+
+    measures: ClassVar[type] = DepthMeasurement
+    default_rate_hz: ClassVar[float | None] = 10.0
+
+    mount: Mount = Mount()
+    width: Annotated[int, PIXELS] = eqx.field(static=True, default=16)
+    height: Annotated[int, PIXELS] = eqx.field(static=True, default=12)
+    horizontal_field_of_view_rad: Annotated[Real, FIELD_RAD] = math.radians(60.0)
+    along: Literal["axis", "ray"] = eqx.field(static=True, default="axis")
+    min_range_m: Annotated[Real, NOT_NEGATIVE] = 0.1
+    max_range_m: Annotated[Real, POSITIVE] = 10.0
+    deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.0
+
+    def __check_init__(self) -> None:
+        """Refuses ranges of which there is none."""
+        refuse_without_range(self.min_range_m, self.max_range_m)
+
+    def step(
+        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], DepthMeasurement]:
+        """The image."""
+        del dt_s
+        shape = (self.height, self.width)
+        noise = jax.random.normal(key, shape, jnp.result_type(float)) * self.deviation_m
+        return state, self._read(inputs, noise)
+
+    def ideal(self, inputs: SensorInputs) -> DepthMeasurement:
+        """The image without noise."""
+        return self._read(inputs, 0.0)
+
+    def directions(self) -> Float[Array, "pixels 3"]:
+        """Of the rays through the pixels, row by row, in the mount's axes."""
+        dtype = jnp.result_type(float)
+        focal = 0.5 * self.width / jnp.tan(0.5 * self.horizontal_field_of_view_rad)
+        left = 0.5 * self.width - jnp.arange(self.width, dtype=dtype) - 0.5
+        up = 0.5 * self.height - jnp.arange(self.height, dtype=dtype) - 0.5
+        left, up = jnp.tile(left, self.height) / focal, jnp.repeat(up, self.width) / focal
+        length = jnp.sqrt(1.0 + left * left + up * up)
+        return jnp.stack([jnp.ones_like(left), left, up], axis=-1) / length[:, None]
+
+    def _read(self, inputs: SensorInputs, noise_m: Ranges) -> DepthMeasurement:
+        rays, view = self.directions(), view_of(inputs.truth, self.mount)
+        # what is told is to lie in the range, not the way along the ray
+        everything = Reach(0.0, jnp.inf)
+        seen = scene(inputs)
+        way = everything.nearest_answers_m(seen, view, rays[:, None], jnp.zeros_like(rays))
+        met = jnp.isfinite(way)
+        share = rays[:, 0] if self.along == "axis" else 1.0
+        depth = jnp.where(met, jnp.where(met, way, 0.0) * share, jnp.inf)
+        reach = Reach(self.min_range_m, self.max_range_m)
+        answers = reach.within_m(depth).reshape(self.height, self.width)
+        return DepthMeasurement(reach.told_m(answers, noise_m), jnp.isfinite(answers))

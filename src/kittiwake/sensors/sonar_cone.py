@@ -1,0 +1,77 @@
+"""A sonar that tells the nearest echo out of a cone.
+
+One ray stands on the axis, the others on rings about it: ring k of n at the angle alpha k / n from
+the axis, alpha being half the cone's opening, its rays evenly spread about the axis. A ray echoes
+where it meets a surface at no larger an angle to the normal than the limit of incidence. Edges and
+corners do not echo, and all parts of the cone are equally loud.
+"""
+
+import math
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
+from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.measurements import RangeMeasurement
+from kittiwake.core.scene import scene
+from kittiwake.geometry.scalar import Real
+from kittiwake.sensors.mount import Mount
+from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
+from kittiwake.sensors.view import Reach, bounded_noise, refuse_without_range, view_of
+
+HALF_ANGLE_RAD = Bounds(0.0, math.pi / 2)
+RINGS, RAYS = Bounds(1.0, 32.0), Bounds(3.0, 128.0)
+
+
+class SonarCone(AbstractSensor):
+    """The nearest echo in a cone about the x axis of its mount."""
+
+    measures: ClassVar[type] = RangeMeasurement
+    default_rate_hz: ClassVar[float | None] = 10.0
+
+    mount: Mount = Mount()
+    half_angle_rad: Annotated[Real, HALF_ANGLE_RAD] = math.radians(15.0)
+    rings: Annotated[int, RINGS] = eqx.field(static=True, default=3)
+    rays_per_ring: Annotated[int, RAYS] = eqx.field(static=True, default=12)
+    min_range_m: Annotated[Real, NOT_NEGATIVE] = 0.0
+    max_range_m: Annotated[Real, POSITIVE] = 5.0
+    max_incidence_rad: Annotated[Real, INCIDENCE_RAD] = INCIDENCE_LIMIT_RAD
+    max_range_rate_mps: Annotated[Real, POSITIVE] | None = None
+    noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
+
+    def __check_init__(self) -> None:
+        """Refuses ranges of which there is none."""
+        refuse_without_range(self.min_range_m, self.max_range_m)
+
+    def step(
+        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], RangeMeasurement]:
+        """The reading."""
+        del dt_s
+        noise = bounded_noise(key, (), self.noise_bound_m)
+        return state, self._read(inputs, noise)
+
+    def ideal(self, inputs: SensorInputs) -> RangeMeasurement:
+        """The reading without noise."""
+        return self._read(inputs, 0.0)
+
+    def directions(self) -> Float[Array, "rays 3"]:
+        """Of the rays, in the mount's axes."""
+        dtype = jnp.result_type(float)
+        about = jnp.arange(self.rays_per_ring, dtype=dtype) * (2.0 * math.pi / self.rays_per_ring)
+        ring = jnp.arange(1, self.rings + 1, dtype=dtype) * (self.half_angle_rad / self.rings)
+        off, turn = jnp.repeat(ring, self.rays_per_ring), jnp.tile(about, self.rings)
+        aside = jnp.sin(off)
+        rays = jnp.stack([jnp.cos(off), aside * jnp.cos(turn), aside * jnp.sin(turn)], axis=-1)
+        return jnp.concatenate([jnp.asarray([[1.0, 0.0, 0.0]], dtype), rays])
+
+    def _read(self, inputs: SensorInputs, noise_m: Real) -> RangeMeasurement:
+        reach = Reach(
+            self.min_range_m, self.max_range_m, self.max_incidence_rad, self.max_range_rate_mps
+        )
+        view, rays = view_of(inputs.truth, self.mount), self.directions()[None]
+        answer = reach.nearest_answers_m(scene(inputs), view, rays, jnp.zeros((1, 3)))[0]
+        return RangeMeasurement(reach.told_m(answer, noise_m), jnp.isfinite(answer))

@@ -1,0 +1,76 @@
+"""An ultrasonic sensor that sees along a single line.
+
+    P = P_sensor + lambda d,    |d| = 1,    range = lambda
+
+d: direction of view; lambda: distance of the first surface. It echoes where the angle between its
+normal and -d is at most the limit of incidence, where the range lies between the shortest and the
+longest one, and where the echo's frequency is not shifted too far: by the Doppler effect a range
+that changes by v shifts a frequency f by 2 f v / c, which is a limit of |v|.
+
+Source: the Matlab drone simulator of R. Coronel, equations 5-5 to 5-7: 27.5 degrees, 5 m. It reads
+0 to 5 m, its text says 0.6 to 5. Corrected: there, sound passes through what does not echo.
+"""
+
+import math
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
+from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.measurements import RangeMeasurement
+from kittiwake.core.scene import scene
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sensors.view import (
+    Reach,
+    bounded_noise,
+    refuse_without_direction,
+    refuse_without_range,
+    unit,
+    view_from,
+)
+
+INCIDENCE_RAD = Bounds(0.0, math.pi / 2)
+INCIDENCE_LIMIT_RAD = math.radians(27.5)
+
+
+class Ultrasonic(AbstractSensor):
+    """The distance of the first surface along a line, where it echoes."""
+
+    measures: ClassVar[type] = RangeMeasurement
+    default_rate_hz: ClassVar[float | None] = 10.0
+
+    position_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    direction_body: Vec3 = Vec3(1.0, 0.0, 0.0)
+    min_range_m: Annotated[Real, NOT_NEGATIVE] = 0.0
+    max_range_m: Annotated[Real, POSITIVE] = 5.0
+    max_incidence_rad: Annotated[Real, INCIDENCE_RAD] = INCIDENCE_LIMIT_RAD
+    max_range_rate_mps: Annotated[Real, POSITIVE] | None = None
+    noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
+
+    def __check_init__(self) -> None:
+        """Refuses a direction of no length, and ranges of which there is none."""
+        refuse_without_direction(self.direction_body)
+        refuse_without_range(self.min_range_m, self.max_range_m)
+
+    def step(
+        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], RangeMeasurement]:
+        """The reading."""
+        del dt_s
+        noise = bounded_noise(key, (), self.noise_bound_m)
+        return state, self._read(inputs, noise)
+
+    def ideal(self, inputs: SensorInputs) -> RangeMeasurement:
+        """The reading without noise."""
+        return self._read(inputs, 0.0)
+
+    def _read(self, inputs: SensorInputs, noise_m: Real) -> RangeMeasurement:
+        reach = Reach(
+            self.min_range_m, self.max_range_m, self.max_incidence_rad, self.max_range_rate_mps
+        )
+        view = view_from(inputs.truth, self.position_body_m)
+        answer = reach.answer_m(scene(inputs), view, unit(self.direction_body), Vec3.zero())
+        return RangeMeasurement(reach.told_m(answer, noise_m), jnp.isfinite(answer))

@@ -1,0 +1,157 @@
+"""Five ultrasonic sensors that take turns.
+
+Each is an ``ultrasonic`` sensor of its own mount. The array measures once in each slot, at its
+beginning, with the sensors that are active in it; the others keep what they said last, and before
+their first turn the longest range, not valid.
+
+Source: the Matlab drone simulator of R. Coronel; its mounts to the right, forward and up are turned
+to forward, left and up. Its left and right sensors look 45 degrees off forward.
+"""
+
+import math
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.scene import scene
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sensors.round_robin import (
+    OWN_SLOT_RATE_HZ,
+    SCHEMES,
+    SENSORS,
+    Scheme,
+    SchemeName,
+    refuse_slots,
+)
+from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
+from kittiwake.sensors.view import (
+    Ranges,
+    Reach,
+    bounded_noise,
+    refuse_without_direction,
+    refuse_without_range,
+    unit,
+    view_from,
+)
+
+HALF = math.sqrt(0.5)
+
+
+class LineOfSight(eqx.Module):
+    """Where one of the sensors sits, and where it looks."""
+
+    position_body_m: Vec3
+    direction_body: Vec3
+
+    def __check_init__(self) -> None:
+        """Refuses a direction of no length."""
+        refuse_without_direction(self.direction_body)
+
+
+class TurnsMeasurement(eqx.Module):
+    """What five sensors said last: front, bottom, left, right, back.
+
+    ``active`` are those that measured in the present slot.
+    """
+
+    ranges_m: Float[Array, "5"]
+    valid: Bool[Array, "5"]
+    active: Bool[Array, "5"]
+
+
+class UltrasonicArrayState(eqx.Module):
+    """The next slot's place in the round, and what each sensor said last."""
+
+    slot: Int[Array, ""]
+    ranges_m: Float[Array, "5"]
+    valid: Bool[Array, "5"]
+
+
+class UltrasonicArray(AbstractSensor):
+    """Five ultrasonic sensors in a round of slots; ``rate_hz`` is the number of slots a second."""
+
+    measures: ClassVar[type] = TurnsMeasurement
+
+    scheme: SchemeName | None = eqx.field(static=True, default=None)
+    slots: tuple[tuple[str, ...], ...] | None = eqx.field(static=True, default=None)
+    front: LineOfSight = LineOfSight(Vec3(0.215, 0.0, -0.01), Vec3(1.0, 0.0, 0.0))
+    bottom: LineOfSight = LineOfSight(Vec3(0.06, 0.0, 0.04), Vec3(0.0, 0.0, -1.0))
+    left: LineOfSight = LineOfSight(Vec3(0.06, 0.04, 0.05), Vec3(HALF, HALF, 0.0))
+    right: LineOfSight = LineOfSight(Vec3(0.06, -0.04, 0.05), Vec3(HALF, -HALF, 0.0))
+    back: LineOfSight = LineOfSight(Vec3(-0.15, 0.0, 0.05), Vec3(-1.0, 0.0, 0.0))
+    min_range_m: Annotated[Real, NOT_NEGATIVE] = 0.0
+    max_range_m: Annotated[Real, POSITIVE] = 5.0
+    max_incidence_rad: Annotated[Real, INCIDENCE_RAD] = INCIDENCE_LIMIT_RAD
+    max_range_rate_mps: Annotated[Real, POSITIVE] | None = None
+    noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
+
+    def __check_init__(self) -> None:
+        """Refuses two schemes, slots that break a partition, and ranges of which there is none."""
+        if self.slots is not None:
+            if self.scheme is not None:
+                message = f"slots: scheme is given as well ({self.scheme}); give one of them"
+                raise ValueError(message)
+            refuse_slots(self.slots)
+        refuse_without_range(self.min_range_m, self.max_range_m)
+
+    @property
+    def turns(self) -> Scheme:
+        """The scheme by name, or that of one's own."""
+        if self.slots is not None:
+            return Scheme(self.slots, OWN_SLOT_RATE_HZ)
+        return SCHEMES["front-only" if self.scheme is None else self.scheme]
+
+    @property
+    def default_rate_hz(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The scheme's own slot rate."""
+        return self.turns.slot_rate_hz
+
+    def init(self, key: PRNGKeyArray) -> UltrasonicArrayState:
+        """Before the first slot."""
+        del key
+        farthest = jnp.full(len(SENSORS), self.max_range_m, jnp.result_type(float))
+        return UltrasonicArrayState(
+            jnp.asarray(0, jnp.int32), farthest, jnp.zeros(len(SENSORS), bool)
+        )
+
+    def step(
+        self, state: UltrasonicArrayState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[UltrasonicArrayState, TurnsMeasurement]:
+        """What is said in the slot that begins; a step is a slot."""
+        del dt_s
+        slots = self.turns.slots
+        table = np.array([[name in slot for name in SENSORS] for slot in slots])
+        active = jnp.asarray(table)[state.slot]
+        noise = bounded_noise(key, (len(SENSORS),), self.noise_bound_m)
+        now = self._read(inputs, noise)
+        ranges = jnp.where(active, now.ranges_m, state.ranges_m)
+        valid = jnp.where(active, now.valid, state.valid)
+        later = UltrasonicArrayState((state.slot + 1) % len(slots), ranges, valid)
+        return later, TurnsMeasurement(ranges, valid, active)
+
+    def ideal(self, inputs: SensorInputs) -> TurnsMeasurement:
+        """What all five would say if they could measure at once, without noise."""
+        return self._read(inputs, 0.0)
+
+    def _read(self, inputs: SensorInputs, noise_m: Ranges) -> TurnsMeasurement:
+        reach = Reach(
+            self.min_range_m, self.max_range_m, self.max_incidence_rad, self.max_range_rate_mps
+        )
+        seen, motion = scene(inputs), inputs.truth
+        answers = jnp.stack(
+            [
+                reach.answer_m(
+                    *(seen, view_from(motion, line.position_body_m)),
+                    *(unit(line.direction_body), Vec3.zero()),
+                )
+                for line in (self.front, self.bottom, self.left, self.right, self.back)
+            ]
+        )
+        ranges = reach.told_m(answers, noise_m)
+        return TurnsMeasurement(ranges, jnp.isfinite(answers), jnp.ones(len(SENSORS), bool))

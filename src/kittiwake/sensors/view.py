@@ -1,0 +1,162 @@
+"""Where a ranging sensor is, and what it makes of what its rays meet."""
+
+from typing import TypeAlias
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.ray import Ray
+from kittiwake.core.scene import Scene
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sensors.mount import Mount
+
+Ranges: TypeAlias = Real | Float[Array, "..."]
+
+
+class View(eqx.Module):
+    """A sensor's own axes in the world, and how they move."""
+
+    origin_world_m: Vec3
+    q_world_from_sensor: Quaternion
+    velocity_world_mps: Vec3
+    angular_velocity_world_radps: Vec3
+
+    def ray(self, direction: Vec3, from_m: Vec3) -> Ray:
+        """A ray in the world, given in the sensor's axes."""
+        q = self.q_world_from_sensor
+        return Ray(self.origin_world_m + q.rotate(from_m), q.rotate(direction))
+
+    def velocity_at(self, point_world_m: Vec3) -> Vec3:
+        """Of a point that is fixed to the sensor."""
+        lever = point_world_m - self.origin_world_m
+        return self.velocity_world_mps + self.angular_velocity_world_radps.cross(lever)
+
+
+def view_of(vehicle: Kinematics, mount: Mount) -> View:
+    """Of a sensor on a vehicle."""
+    return view_from(vehicle, mount.position_body_m, mount.q_body_from_sensor)
+
+
+def view_from(
+    vehicle: Kinematics, position_body_m: Vec3, q_body_from_sensor: Quaternion | None = None
+) -> View:
+    """From a place on a vehicle; without a rotation along the vehicle's axes."""
+    q = vehicle.q_world_from_body
+    lever = q.rotate(position_body_m)
+    omega = q.rotate(vehicle.angular_velocity_body_radps)
+    return View(
+        origin_world_m=vehicle.position_world_m + lever,
+        q_world_from_sensor=q if q_body_from_sensor is None else q * q_body_from_sensor,
+        velocity_world_mps=vehicle.velocity_world_mps + omega.cross(lever),
+        angular_velocity_world_radps=omega,
+    )
+
+
+class Reach(eqx.Module):
+    """What a sensor gets an answer from.
+
+    Attributes:
+        nearest_m: what is nearer gives none.
+        farthest_m: nor does what is farther.
+        incidence_rad: nor a surface that is met at a larger angle to its normal, if given.
+        range_rate_mps: nor one that comes nearer or goes away faster along the ray, if given.
+    """
+
+    nearest_m: Real
+    farthest_m: Real
+    incidence_rad: Real | None = None
+    range_rate_mps: Real | None = None
+
+    def answer_m(self, scene: Scene, view: View, direction: Vec3, from_m: Vec3) -> Real:
+        """How far the first surface along a ray is; infinite if it gives no answer.
+
+        What lies behind it gives none either, whether the first one answers or not.
+        """
+        ray = view.ray(direction, from_m)
+        hit = scene.cast(ray)
+        heard = hit.met
+        if self.incidence_rad is not None:
+            heard = heard & (hit.incidence_cosine(ray) >= jnp.cos(self.incidence_rad))
+        if self.range_rate_mps is not None:
+            point = ray.at(hit.range_m(self.farthest_m))
+            surface = scene.velocity_world_mps(hit, point)
+            rate = (surface - view.velocity_at(ray.origin_m)).dot(ray.direction)
+            heard = heard & (jnp.abs(rate) <= self.range_rate_mps)
+        return jnp.where(heard, self.within_m(hit.distance_m), jnp.inf)
+
+    def within_m(self, distance_m: Ranges) -> Float[Array, "..."]:
+        """A distance that lies in the range; infinite in place of any other."""
+        inside = (distance_m >= self.nearest_m) & (distance_m <= self.farthest_m)
+        return jnp.where(inside, distance_m, jnp.inf)
+
+    def told_m(self, answer_m: Ranges, noise_m: Ranges) -> Float[Array, "..."]:
+        """What is read of answers; the longest range where there is none."""
+        read = jnp.clip(answer_m + noise_m, self.nearest_m, self.farthest_m)
+        return jnp.where(jnp.isfinite(answer_m), read, self.farthest_m)
+
+    def nearest_answers_m(
+        self,
+        scene: Scene,
+        view: View,
+        directions: Float[Array, "beams rays 3"],
+        from_m: Float[Array, "beams 3"],
+    ) -> Float[Array, " beams"]:
+        """Of several rays from each of some places, how far the nearest answer is."""
+
+        def along(direction: Float[Array, "3"], origin: Float[Array, "3"]) -> Real:
+            return self.answer_m(scene, view, Vec3.of(direction), Vec3.of(origin))
+
+        answers = jax.vmap(jax.vmap(along, in_axes=(0, None)))(directions, from_m)
+        return jnp.min(answers, axis=-1)
+
+
+def bounded_noise(
+    key: PRNGKeyArray, shape: tuple[int, ...], bound: Real
+) -> Float[Array, "*places"]:
+    """Independent numbers, evenly spread between the bound and its opposite."""
+    return jax.random.uniform(key, shape, jnp.result_type(float), -1.0, 1.0) * bound
+
+
+def refuse_without_range(nearest_m: Real, farthest_m: Real) -> None:
+    """Refuses a shortest range that is not below the longest one."""
+    if not (isinstance(nearest_m, int | float) and isinstance(farthest_m, int | float)):
+        return
+    if not nearest_m < farthest_m:
+        message = (
+            f"min_range_m: {nearest_m:g} is not below max_range_m, {farthest_m:g}; write a smaller "
+            "one, or leave it out"
+        )
+        raise ValueError(message)
+
+
+def refuse_without_direction(direction: Vec3, name: str = "direction_body") -> None:
+    """Refuses a direction of no length."""
+    parts = (direction.x, direction.y, direction.z)
+    if all(isinstance(part, int | float) and part == 0.0 for part in parts):
+        message = f"{name}: [0, 0, 0] is no direction; write [1, 0, 0] to look ahead"
+        raise ValueError(message)
+
+
+def unit(direction: Vec3) -> Vec3:
+    """The direction with unit length."""
+    return direction / direction.norm()
+
+
+def spread(angle_rad: Real, count: int) -> Float[Array, " count"]:
+    """So many angles about zero, the outermost half the angle away; a single one at zero."""
+    places = jnp.arange(count, dtype=jnp.result_type(float)) - 0.5 * (count - 1)
+    return places * (angle_rad / max(count - 1, 1))
+
+
+def directions(
+    azimuth_rad: Float[Array, " rays"], elevation_rad: Float[Array, " rays"]
+) -> Float[Array, "rays 3"]:
+    """Of unit length, to the left from forward and up."""
+    level = jnp.cos(elevation_rad)
+    forward, left = level * jnp.cos(azimuth_rad), level * jnp.sin(azimuth_rad)
+    return jnp.stack([forward, left, jnp.sin(elevation_rad)], axis=-1)
