@@ -5,5 +5,11 @@ from kittiwake.core.registry import Entry, Registry
 ESTIMATORS = Registry(
     "estimators",
     "estimator",
-    {"truth": Entry("kittiwake.estimation.truth:Truth", "the true motion, told without error")},
+    {
+        "qrsim": Entry(
+            "kittiwake.estimation.qrsim_estimate:QRSimEstimate",
+            "what satellites, altimeter, orientation and inertial unit say, as it is",
+        ),
+        "truth": Entry("kittiwake.estimation.truth:Truth", "the true motion, told without error"),
+    },
 )

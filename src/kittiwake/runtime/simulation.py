@@ -33,9 +33,9 @@ Commands = Mapping[str, Any]
 class Observation(NamedTuple):
     """What one vehicle is, sees and believes now; in plain numbers.
 
-    ``estimate`` is what a controller may use, ``measurements`` what the sensors say by name, or said
-    last where ``fresh`` is False, and ``truth`` what only a simulator knows. ``valid`` turns False
-    when the vehicle is lost.
+    ``estimate`` is what a controller may use, ``measurements`` what the sensors say by name, or
+    said last where ``fresh`` is False, and ``truth`` what only a simulator knows. ``valid`` turns
+    False when the vehicle is lost.
     """
 
     time_s: float

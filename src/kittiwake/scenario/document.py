@@ -12,7 +12,10 @@ from kittiwake.scenario.plain_yaml import MAX_BYTES, MAX_DEPTH, Source
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, dotted, shortened
 
 # Entries that may be the bare name of a component: inside one, --set gives its parameters.
-COMPONENTS = ("controller", "estimator", "guidance", "wind", "turbulence", "atmosphere")
+COMPONENTS = (
+    *("controller", "estimator", "guidance", "wind", "turbulence", "atmosphere"),
+    *("satellites", "errors"),
+)
 
 # Mappings whose keys are names of the author's choosing: a new one by --set is a slip of the pen.
 NAMED_BY_AUTHOR: dict[KeyPath, str] = {("vehicles",): "vehicle"}

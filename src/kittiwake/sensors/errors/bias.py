@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.instrument import Sample
+from kittiwake.core.noise import GaussMarkov
 from kittiwake.geometry.scalar import Real
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
@@ -42,21 +43,18 @@ class Bias(AbstractErrorOnField):
     def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
         """The same bias a step later."""
         biased = self.changed(sample.measurement, lambda i, x: x + state[i][0] + state[i][1])
-        kept, spread = self._walk(dt_s)
         later = [
-            (fixed, kept * walked + spread * _draw(jax.random.fold_in(key, place), walked))
+            (fixed, self._walked(walked, _draw(jax.random.fold_in(key, place), walked), dt_s))
             for place, (fixed, walked) in enumerate(state)
         ]
         return later, replace(sample, measurement=biased)
 
-    def _walk(self, dt_s: Real) -> tuple[Real, Real]:
-        """How much of it is kept over a step, and the deviation of what comes to it."""
-        if self.time_constant_s is None:
-            return 1.0, self.walk_per_rts * jnp.sqrt(dt_s)
-        kept = jnp.exp(-dt_s / self.time_constant_s)
-        lost = -jnp.expm1(-2.0 * dt_s / self.time_constant_s)
-        return kept, self.walk_per_rts * jnp.sqrt(0.5 * self.time_constant_s * lost)
+    def _walked(self, walked: Array, draw: Array, dt_s: Real) -> Array:
+        tau_s, k = self.time_constant_s, self.walk_per_rts
+        if tau_s is None:
+            return walked + draw * (k * jnp.sqrt(dt_s))
+        return GaussMarkov(k * jnp.sqrt(0.5 * tau_s), tau_s).next(walked, draw, dt_s)
 
 
-def _draw(key: PRNGKeyArray, like: Real) -> Real:
+def _draw(key: PRNGKeyArray, like: Real) -> Array:
     return jax.random.normal(key, jnp.shape(like), jnp.result_type(like))
