@@ -71,7 +71,7 @@ class GnssMeasurement(eqx.Module):
 
 
 class RangeMeasurement(eqx.Module):
-    """The distance of something; the longest that can be told, and not valid, if nothing answers."""
+    """The distance of something; if nothing answers, the longest possible, and not valid."""
 
     range_m: Real
     valid: Flag
