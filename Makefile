@@ -8,7 +8,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 # a module's flights compile once when one worker runs the whole module
-PYTEST := $(BIN)/python -m pytest --dist loadscope
+PYTEST := $(BIN)/python -m pytest --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all coverage check docs bench lock clean

@@ -13,7 +13,11 @@ GOAL_EAST_M = 5.0
 
 simulation = kw.load(
     "goto-waypoint",
-    overrides={"vehicles.pelican.guidance.positions_world_m": [[GOAL_EAST_M, 0, 10]]},
+    overrides={
+        "vehicles.pelican.guidance.positions_world_m": [[GOAL_EAST_M, 0, 10]],
+        "vehicles.pelican.sensors": {},
+        "vehicles.pelican.estimator": "truth",
+    },
     precision="float32",
 )
 steps = round(4.0 / simulation.dt_s)

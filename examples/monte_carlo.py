@@ -12,7 +12,7 @@ import kittiwake as kw
 FLIGHTS = 200
 SECONDS = 20.0
 
-simulation = kw.load("keep-spot", precision="float32")
+simulation = kw.load("keep-spot", {"vehicles.pelican.estimator": "truth"}, precision="float32")
 steps = round(SECONDS / simulation.dt_s)
 
 

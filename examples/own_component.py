@@ -42,7 +42,8 @@ class SpringDamper(kw.AbstractController):
         return state, kw.ThrustAttitude(self.mass_kg * size, kw.Quaternion.from_euler(attitude))
 
 
-scenario = kw.load("keep-spot", {"vehicles.pelican.start.yaw_deg": 0.0}).scenario
+changes = {"vehicles.pelican.start.yaw_deg": 0.0, "vehicles.pelican.estimator": "truth"}
+scenario = kw.load("keep-spot", changes).scenario
 pelican = scenario.vehicles["pelican"]
 # at 25 Hz, above the rungs that the vehicle brings itself
 ladder = (Scheduled(SpringDamper(), every=2), *pelican.ladder[1:])

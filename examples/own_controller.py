@@ -12,7 +12,10 @@ GOAL_WORLD_M = np.array([4.0, 3.0, 12.0])
 GRAVITY_WORLD_MPS2 = np.array([0.0, 0.0, -9.81])
 MAX_ACCELERATION_MPS2 = 3.0
 
-simulation = kw.load("keep-spot", overrides={"vehicles.pelican.start.yaw_deg": 0.0})
+simulation = kw.load(
+    "keep-spot",
+    overrides={"vehicles.pelican.start.yaw_deg": 0.0, "vehicles.pelican.estimator": "truth"},
+)
 mass_kg = simulation.scenario.vehicles["pelican"].dynamics.mass_kg
 
 

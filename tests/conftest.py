@@ -28,3 +28,16 @@ def x64(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture
 def single_precision() -> None:
     """Asked for by a test that is about float32, as batched runs are."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keeps a module's tests on one worker, where they share what is compiled.
+
+    The contracts, which are a module with half of the work, are shared out by component.
+    """
+    for item in items:
+        group = item.path.stem
+        if group == "test_components" and isinstance(item, pytest.Function):
+            parameters = item.callspec.params if hasattr(item, "callspec") else {}
+            group = f"{group} {parameters.get('case', '')}"
+        item.add_marker(pytest.mark.xdist_group(group))

@@ -32,6 +32,7 @@ from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInpu
 from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.parts import Flow
+from kittiwake.core.plume import PLUME, Plume, Site
 from kittiwake.core.presence import Presence, Wake
 from kittiwake.core.ray import Ray, cast
 from kittiwake.core.recording import Recording
@@ -40,8 +41,9 @@ from kittiwake.core.satellites import SKY, Satellites
 from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Air, Surroundings
+from kittiwake.core.terrain import TERRAIN, Ground
 from kittiwake.core.vehicle import Scheduled
-from kittiwake.core.world import World
+from kittiwake.core.world import FlightArea, World
 from kittiwake.core.wrench import Wrench
 from kittiwake.environment import (
     ATMOSPHERES,
@@ -49,9 +51,11 @@ from kittiwake.environment import (
     INTERACTIONS,
     OBSTACLES,
     PLATFORMS,
+    PLUMES,
     RANGE_ERRORS,
     REGIONS,
     SATELLITES,
+    TERRAINS,
     TURBULENCE,
     WINDS,
 )
@@ -63,10 +67,15 @@ from kittiwake.environment.obstacles.round import Capsule, Cylinder, Sphere
 from kittiwake.environment.obstacles.sheets import ParabolicSheet, Plane
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.platforms import FixedPlatform, MovingPlatform
+from kittiwake.environment.plumes.dispersion import DispersionPlume
+from kittiwake.environment.plumes.gaussian import GaussianPlume
+from kittiwake.environment.plumes.puffs import PuffPlume
+from kittiwake.environment.plumes.sources import Sources
 from kittiwake.environment.regions import ForceRegion, WindRegion
 from kittiwake.environment.satellites.nominal import NominalConstellation
 from kittiwake.environment.satellites.precise import OrbitTable, PreciseConstellation
 from kittiwake.environment.satellites.range_errors import FirstOrderError
+from kittiwake.environment.terrain import PouredTerrain
 from kittiwake.environment.turbulence import Dryden
 from kittiwake.environment.wind import ShearWind
 from kittiwake.estimation import ESTIMATORS
@@ -96,7 +105,10 @@ from kittiwake.sensors.gnss import Gnss
 from kittiwake.sensors.imu import Imu
 from kittiwake.sensors.magnetometer import Magnetometer
 from kittiwake.sensors.mount import Mount
+from kittiwake.sensors.person_camera import PersonCamera
+from kittiwake.sensors.plume_sensor import PlumeSensor
 from kittiwake.sensors.range_camera import RangeCamera
+from kittiwake.sensors.terrain_sensor import TerrainMeasurement
 from kittiwake.sensors.ultrasonic import Ultrasonic
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 from kittiwake.vehicles import VEHICLES
@@ -109,6 +121,7 @@ AHEAD = Vec3(4.0, 2.0, 10.0)
 CORNERS = np.array(
     [[[0, 0, 2], [2, 0, -1], [-1, 2, -1]], [[0, 0, 2], [-1, 2, -1], [-1, -2, -1]]], float
 )
+AREA = FlightArea((-9.0, 9.0), (-9.0, 9.0), (0.0, 9.0))
 HUBS = (Vec3(0.2, 0.0, 0.0), Vec3(0.0, -0.2, 0.0), Vec3(-0.2, 0.0, 0.0), Vec3(0.0, 0.2, 0.0))
 
 
@@ -231,6 +244,11 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "by name": lambda: UltrasonicArray("back", noise_bound_m=0.01, max_range_m=20.0),
         "of one's own": lambda: UltrasonicArray(slots=(("bottom",), ("left", "back"))),
     },
+    "sensors/person-camera": {
+        "downwards": PersonCamera,
+        "ahead": lambda: PersonCamera(Mount(), columns=3, rows=2),
+    },
+    "sensors/plume": {"of all": PlumeSensor, "of one": lambda: PlumeSensor("puffs")},
     "sensor_errors/dropout": {"in bursts": lambda: Dropout(0.3, 5.0)},
     "sensor_errors/latency": {"of two": lambda: Latency(2.0 * DT_S)},
     "sensor_errors/noise": {"white": lambda: Noise(0.1)},
@@ -238,6 +256,18 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "sensor_errors/saturation": {"narrow": lambda: Saturation(-1.0, 1.0)},
     "sensor_errors/stuck": {"begun": lambda: Stuck(0.5 * DT_S)},
     "winds/shear": {"breeze": lambda: ShearWind(speed_at_6m_mps=3.0, from_rad=0.5)},
+    "plumes/gaussian": {
+        "drawn": GaussianPlume,
+        "given": lambda: GaussianPlume(AHEAD, (4.0, 9.0, 15.0), 0.6),
+    },
+    "plumes/gaussian-dispersion": {
+        "drawn": lambda: DispersionPlume(Sources(number=(1, 3))),
+        "given": lambda: DispersionPlume(Sources((Vec3(0.0, 0.0, 9.0), Vec3(1.0, 2.0, 5.0)))),
+    },
+    "plumes/gaussian-puff-dispersion": {
+        "drawn": lambda: PuffPlume(Sources(number=(1, 3)), mean_interval_s=0.01),
+    },
+    "terrains/pour": {"small": lambda: PouredTerrain(cells=10, persons=(2, 3))},
     "platforms/fixed": {"ramp": lambda: FixedPlatform(Vec3(1.0, 2.0, 3.0), 4.0, 2.0, 0.5, 0.2)},
     "platforms/moving": {
         "deck": lambda: MovingPlatform(
@@ -359,7 +389,9 @@ def _error_step(error: Any, state: Any, time_s: Any, key: Any) -> tuple[Any, Any
 def to_measure(circumstance: Circumstance, tick: int) -> SensorInputs:
     """What there is to measure in the world of the contracts."""
     around = circumstance.surroundings
-    return SensorInputs(tick * DT_S, circumstance.motion, around, world(), _evolved(tick))
+    return SensorInputs(
+        tick * DT_S, circumstance.motion, around, world(), _evolved(tick, jnp.result_type(float))
+    )
 
 
 @cache
@@ -367,7 +399,14 @@ def world() -> World:
     """One in which there is something for every sensor."""
     plain = load_scenario("keep-spot").world
     satellites = satellites_of(NominalConstellation(), plain)
-    return dataclasses.replace(plain, processes={SKY: Scheduled(satellites)})
+    processes = {
+        SKY: satellites,
+        f"{PLUME}cloud": plume_of(GaussianPlume(Vec3(1.0, 2.0, 9.0)), plain),
+        f"{PLUME}puffs": plume_of(PuffPlume(mean_interval_s=0.01), plain),
+        TERRAIN: Ground(PouredTerrain(cells=10), AREA),
+    }
+    scheduled = {name: Scheduled(process) for name, process in processes.items()}
+    return dataclasses.replace(plain, processes=scheduled)
 
 
 def satellites_of(constellation: Any, plain: World) -> Satellites:
@@ -376,8 +415,15 @@ def satellites_of(constellation: Any, plain: World) -> Satellites:
     return Satellites(orbits, constellation.errors)
 
 
-def _evolved(tick: int) -> dict[str, Any]:
-    """What evolves in the world of the contracts, as it is at a tick."""
+def plume_of(kind: Any, plain: World) -> Plume:
+    """A plume in a world, in wind."""
+    return Plume(kind, Site(Vec3(2.0, 1.0, 0.0), plain.ground_z_m, plain.area))
+
+
+@cache
+def _evolved(tick: int, dtype: Any) -> dict[str, Any]:
+    """What evolves in the world of the contracts, as it is at a tick; kept for each precision."""
+    del dtype
     key = jax.random.key(0)
     processes = {name: part.component for name, part in world().processes.items()}
     return {
@@ -391,6 +437,19 @@ def _skies(satellites: Satellites, state: Any, time_s: Any, key: Any) -> tuple[A
     later, sky = satellites.step(state, time_s, DT_S, key)
     place, error = sky.positions_world_m.sum(axis=0), sky.range_errors_m.sum()
     return later, Vec3.of(place + error)
+
+
+def _smelled(plume: Plume, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
+    """Of a cloud, what there is of it at a place."""
+    place, time_s = seen
+    later, cloud = plume.step(state, time_s, DT_S, key)
+    return later, Vec3(cloud.concentration(place, time_s), 0.0, 0.0)
+
+
+def _trodden(ground: Ground, state: Any, place: Vec3, key: Any) -> tuple[Any, Any]:
+    """Of the ground, its class at a place."""
+    later, seen = ground.step(state, 0.0, DT_S, key)
+    return later, TerrainMeasurement(seen.class_at(place.x, place.y))
 
 
 def _measurements(circumstance: Circumstance, tick: int) -> dict[str, Any]:
@@ -511,6 +570,18 @@ CONTRACTS = {
         # what a world makes of one, before it is compiled
         lambda satellites, _, tick: (satellites_of(satellites, world()), tick * DT_S),
         lambda _, state, seen, key: _skies(seen[0], state, seen[1], key),
+        lambda _, seen, key: seen[0].init(key),
+    ),
+    "plumes": Contract(
+        PLUMES,
+        lambda kind, at, tick: (plume_of(kind, world()), at.start.position_world_m, tick * DT_S),
+        lambda _, state, seen, key: _smelled(seen[0], state, seen[1:], key),
+        lambda _, seen, key: seen[0].init(key),
+    ),
+    "terrains": Contract(
+        TERRAINS,
+        lambda kind, at, _: (Ground(kind, AREA), at.start.position_world_m),
+        lambda _, state, seen, key: _trodden(seen[0], state, seen[1], key),
         lambda _, seen, key: seen[0].init(key),
     ),
     "range_errors": Contract(RANGE_ERRORS, lambda _, __, tick: tick * DT_S, _error_step),

@@ -44,8 +44,14 @@ KEY = jax.random.key(3)
 FIELDS = {"turbulence": Vec3, "winds": Vec3, "currents": Vec3, "atmospheres": Air, "forces": Wrench}
 OUTPUTS = {"estimators": Kinematics, **FIELDS}
 
-# of vehicles with the same dynamics and rotors as another one here; each takes a minute to compile
-TWINS = {"dynamics/multirotor ar-drone", "dynamics/multirotor hummingbird"}
+# of vehicles with the dynamics of another one here, and with rotors that are here too; each takes a
+# minute to compile
+TWINS = {
+    "dynamics/multirotor ar-drone",
+    "dynamics/multirotor hummingbird",
+    "dynamics/multirotor os4",
+    "dynamics/wrench-body uav-gazebo",
+}
 
 
 def differentiated_quickly(case):

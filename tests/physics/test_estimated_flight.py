@@ -1,7 +1,6 @@
 """The Pelican on what its sensors say: satellites, altimeter, orientation and inertial unit."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -33,8 +32,8 @@ def test_pelican_holds_its_spot_for_five_minutes_on_what_its_sensors_say(single_
 
     off_m, believed_m, status = map(np.asarray, fly(jax.random.split(kw.seed_key(0), SEEDS)))
     assert not status.any(), "nobody leaves a range in which the model means something"
-    # the accepted distance; the worst of the seeds strays 1.2 m
+    # the accepted distance; the worst of these seeds strays 1.8 m, and of 200 none more
     assert off_m.max() < 2.0
     # it flies on the satellites: their error, 0.4 m across, is what it strays by
     assert 0.2 < np.sqrt(np.mean(off_m**2)) < 0.6
-    assert jnp.abs(np.sqrt(np.mean(off_m**2)) - np.sqrt(np.mean(believed_m**2))) < 0.1
+    assert abs(np.sqrt(np.mean(off_m**2)) - np.sqrt(np.mean(believed_m**2))) < 0.1

@@ -172,6 +172,9 @@ def test_batch_in_single_precision_agrees_with_double():
         "vehicles.pelican.count": 10,
         "vehicles.pelican.spacing_m": [3.0, -5.0, 2.0],
         "vehicles.pelican.parameters": {"linear_noise_mps2": 0, "angular_noise_radps2": 0},
+        # each precision has draws of its own
+        "vehicles.pelican.estimator": "truth",
+        "vehicles.pelican.sensors": {},
     }
     double = kw.load("goto-waypoint", overrides).run()
     single = kw.load("goto-waypoint", overrides, precision="float32").run()

@@ -509,7 +509,12 @@ def test_list_of_a_name_with_required_keys_and_lists_says_so():
 def test_list_of_a_name_in_several_families_tells_of_each():
     answer = kittiwake_does("list", "none")
     headings = [line for line in answer.out.splitlines() if line.endswith("none")]
-    assert headings == ["wind none", "turbulence model none", "current none"]
+    assert headings == [
+        "wind none",
+        "turbulence model none",
+        "current none",
+        "error of ranges none",
+    ]
     assert kittiwake_does("list", "none", "--json").out == "{}\n"
 
 

@@ -16,9 +16,11 @@ from kittiwake.environment import (
     INTERACTIONS,
     OBSTACLES,
     PLATFORMS,
+    PLUMES,
     RANGE_ERRORS,
     REGIONS,
     SATELLITES,
+    TERRAINS,
     TURBULENCE,
     WINDS,
 )
@@ -50,6 +52,8 @@ REGISTRIES: tuple[Registry, ...] = (
     OBSTACLES,
     SATELLITES,
     RANGE_ERRORS,
+    PLUMES,
+    TERRAINS,
     INTERACTIONS,
 )
 # no behaviours and no tasks are there yet, but scripts may ask for them

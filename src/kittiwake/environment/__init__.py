@@ -138,6 +138,34 @@ RANGE_ERRORS = Registry(
     },
 )
 
+PLUMES = Registry(
+    "plumes",
+    "plume",
+    {
+        "gaussian": Entry(
+            "kittiwake.environment.plumes.gaussian:GaussianPlume", "a cloud at rest in still air"
+        ),
+        "gaussian-dispersion": Entry(
+            "kittiwake.environment.plumes.dispersion:DispersionPlume",
+            "drawn out by the wind, from sources that never pause",
+        ),
+        "gaussian-puff-dispersion": Entry(
+            "kittiwake.environment.plumes.puffs:PuffPlume", "puffs that go with the wind"
+        ),
+    },
+)
+
+TERRAINS = Registry(
+    "terrains",
+    "terrain",
+    {
+        "pour": Entry(
+            "kittiwake.environment.terrain:PouredTerrain",
+            "QRSim's open ground, clutter and occlusion, with persons",
+        ),
+    },
+)
+
 CURRENTS = Registry(
     "currents",
     "current",

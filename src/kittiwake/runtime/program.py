@@ -102,7 +102,7 @@ class Program:
     @cached_property
     def _shape(self) -> FleetState:
         with self._mode():
-            return jax.eval_shape(self.fleet.init, seed_key(0))
+            return jax.eval_shape(self._init, seed_key(0))
 
     def _flown(
         self, compiled: Callable[..., Any], state: FleetState

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from kittiwake.core.component import AbstractProcess, AbstractTurbulence
+from kittiwake.core.component import AbstractTurbulence
 from kittiwake.core.errors import ScenarioError, did_you_mean
-from kittiwake.core.satellites import SKY, AbstractConstellation, Satellites
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.core.world import World
 from kittiwake.environment import (
@@ -16,7 +15,6 @@ from kittiwake.environment import (
     OBSTACLES,
     PLATFORMS,
     REGIONS,
-    SATELLITES,
     TURBULENCE,
     WINDS,
 )
@@ -26,6 +24,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.parameters import parameters_model
 from kittiwake.scenario.problems import shortened
+from kittiwake.scenario.process_builder import KEYS, ProcessBuilder
 from kittiwake.scenario.schema import WorldSettings
 
 SINGLE = {
@@ -67,16 +66,17 @@ class WorldBuilder:
         interactions = self.components.listed(
             INTERACTIONS, data.pop("interactions", []), ("world", "interactions")
         )
-        constellation = self._constellation(data)
+        evolving = ProcessBuilder(self.components)
+        kinds = evolving.kinds(data)
         self._refuse_unknown(data)
         settings = self.components.settings(WorldSettings, data, ("world",)) or WorldSettings()
         several = [*interactions, *(part for group in named.values() for part in group)]
-        if None in (*single.values(), *several, *constellation):
+        if None in (*single.values(), *several):
             return BuiltWorld(settings, None, turbulence)
         start_utc, field = self._on_earth(settings)
         if start_utc is None or field is None:
             return BuiltWorld(settings, None, turbulence)
-        processes = self._processes(constellation, settings, start_utc)
+        processes = evolving.processes(kinds, settings, single["wind"], start_utc)
         if processes is None:
             return BuiltWorld(settings, None, turbulence)
         distance_m = settings.collision_distance_m
@@ -111,35 +111,13 @@ class WorldBuilder:
                 return start_utc, earth_field_world_t(settings.origin, start_utc)
         return None, None
 
-    def _constellation(self, data: dict[str, Any]) -> tuple[Any, ...]:
-        """The satellites that a world may have; a None for those that were refused."""
-        if SKY not in data:
-            return ()
-        return (self.components.scheduled(SATELLITES, data.pop(SKY), ("world", SKY)),)
-
-    def _processes(
-        self,
-        constellation: tuple[Scheduled[AbstractConstellation], ...],
-        settings: WorldSettings,
-        start_utc: datetime,
-    ) -> dict[str, Scheduled[AbstractProcess]] | None:
-        """What evolves in the world by itself, or None after noting what is wrong."""
-        processes: dict[str, Scheduled[AbstractProcess]] = {}
-        with self.components.problems.noting(("world", SKY)):
-            for satellites in constellation:
-                kind = satellites.component
-                orbits = kind.orbits(settings.origin, start_utc)
-                processes[SKY] = Scheduled(Satellites(orbits, kind.errors), satellites.every)
-            return processes
-        return None
-
     def _refuse_unknown(self, data: dict[str, Any]) -> None:
         """Takes unknown keys out, noted with the components of the world among what is allowed."""
         settings = parameters_model(WorldSettings).model_fields
         for key in [key for key in data if key not in settings]:
             del data[key]
             known = did_you_mean(
-                key, [*settings, *SINGLE, *NAMED, "turbulence", "interactions", SKY]
+                key, [*settings, *SINGLE, *NAMED, "turbulence", "interactions", *KEYS]
             )
             self.components.problems.note(("world", key), f"there is no such key. {known}")
 

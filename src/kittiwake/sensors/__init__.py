@@ -36,9 +36,16 @@ SENSORS = Registry(
             "QRSim's roll, pitch and yaw of an estimator on board",
         ),
         "lidar-2d": Entry("kittiwake.sensors.lidar:Lidar2D", "ranges in a plane"),
+        "person-camera": Entry(
+            "kittiwake.sensors.person_camera:PersonCamera", "scores of a person classifier by cells"
+        ),
+        "plume": Entry("kittiwake.sensors.plume_sensor:PlumeSensor", "concentration, with noise"),
         "range-camera": Entry("kittiwake.sensors.range_camera:RangeCamera", "a depth image"),
         "sonar-cone": Entry(
             "kittiwake.sensors.sonar_cone:SonarCone", "the nearest echo out of a cone"
+        ),
+        "terrain-class": Entry(
+            "kittiwake.sensors.terrain_sensor:TerrainSensor", "what the ground is below"
         ),
         "ultrasonic": Entry(
             "kittiwake.sensors.ultrasonic:Ultrasonic", "range along one line, where it echoes"

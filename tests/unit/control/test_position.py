@@ -267,6 +267,7 @@ def test_hover_keeps_its_height_under_any_gravity(gravity_mps2):
                 "model": name,
                 "start": {"position_world_m": [0, 0, 10]},
                 "guidance": {"type": "hold"},
+                **({"parameters": {"feet": None}} if name == "crazyflie" else {}),
             },
         }
         log = kw.load(f"hover-{name}", changes).run()

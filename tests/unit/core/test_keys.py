@@ -48,7 +48,8 @@ def streams(fleet, seed=0):
 
 @pytest.fixture(scope="module")
 def scenario():
-    return kw.load("keep-spot").scenario
+    bare = {"vehicles.pelican.estimator": "truth", "vehicles.pelican.sensors": {}}
+    return kw.load("keep-spot", bare).scenario
 
 
 def fleet_of(scenario, **vehicles):

@@ -1,0 +1,1 @@
+"""Plumes: where something comes from, and how it spreads."""

@@ -1,0 +1,77 @@
+"""A plume at rest: a Gaussian in space, longer one way than the others.
+
+    c = c0 exp(-(f^2 / sx^2 + l^2 / sy^2 + h^2 / sz^2) / 2)
+
+f, l, h: forward, to the left and up from the source, in axes turned by a yaw. Source: QRSim (R. De
+Nardi, 2013), GaussianPlumeArea: c0 = 1, deviations from 3 to 20 m and a yaw within half a turn, all
+drawn for each flight.
+"""
+
+from typing import Annotated
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.plume import AbstractCloud, AbstractPlume, Site
+from kittiwake.environment.plumes.sources import (
+    Range,
+    drawn_between,
+    drawn_places,
+    refuse_unordered,
+)
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.vec3 import Vec3
+
+
+class GaussianCloud(AbstractCloud):
+    """A Gaussian about a place."""
+
+    position_world_m: Vec3
+    deviations_m: Vec3
+    yaw_rad: Real
+    peak: Real
+
+    def concentration(self, position_world_m: Vec3, time_s: Real) -> Real:
+        """At a place; it stays as it is."""
+        del time_s
+        off, s = position_world_m - self.position_world_m, self.deviations_m
+        sine, cosine = sin_cos(self.yaw_rad)
+        forward = (cosine * off.x + sine * off.y) / s.x
+        left = (cosine * off.y - sine * off.x) / s.y
+        up = off.z / s.z
+        return self.peak * jnp.exp(-0.5 * (forward * forward + left * left + up * up))
+
+
+class GaussianPlume(AbstractPlume):
+    """A cloud at rest; place, deviations and yaw are drawn for each flight if not given.
+
+    A place is drawn from the middle 80 % of each side of the world's area.
+    """
+
+    position_world_m: Vec3 | None = None
+    deviations_m: (
+        tuple[Annotated[Real, POSITIVE], Annotated[Real, POSITIVE], Annotated[Real, POSITIVE]]
+        | None
+    ) = None
+    yaw_rad: Real | None = None
+    deviation_range_m: Range = (3.0, 20.0)
+    peak: Annotated[Real, POSITIVE] = 1.0
+
+    def __check_init__(self) -> None:
+        """Refuses a range with the higher limit first."""
+        refuse_unordered("deviation_range_m", self.deviation_range_m)
+
+    def begin(self, site: Site, key: PRNGKeyArray) -> GaussianCloud:
+        """The cloud, which stays as it is."""
+        place_key, deviation_key, yaw_key = jax.random.split(key, 3)
+        place, spread, yaw = self.position_world_m, self.deviations_m, self.yaw_rad
+        if place is None:
+            place = Vec3.of(drawn_places(site.area, place_key, 1)[0])
+        if spread is None:
+            spread = tuple(drawn_between(self.deviation_range_m, deviation_key, 3))
+        if yaw is None:
+            yaw = jnp.pi * jax.random.uniform(yaw_key, (), jnp.result_type(float))
+        return GaussianCloud(place, Vec3.of(spread), yaw, self.peak)

@@ -1,0 +1,139 @@
+"""A plume in puffs, which leave their sources at random times and go with the wind.
+
+    c = sum Q / (2 pi v)^(3/2) exp(-((x - u t)^2 + y^2) / v) (exp(-(z - zs)^2 / v) +
+        exp(-(z + zs)^2 / v)),    v = 2 a x^b
+
+as in ``dispersion``; t: since the puff left, Q: what it holds. The times between the puffs of a
+source are exponential. Source: QRSim (R. De Nardi, 2013), GaussianPuffDispersionPlumeArea: 5 s
+between puffs on average, Q drawn from 0.1 to 2.5 for each. Its factor makes a puff hold Q / 2^(3/2)
+and is kept; v grows with the place's distance from the source and not with the puff's, so that a
+puff is longer before its middle than behind it.
+
+A puff shows from the first step after it has left on. A source may emit eight in a step, the next
+one in the step after. Neglected: what is left of a puff after as many later ones as are remembered.
+"""
+
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.plume import AbstractCloud, AbstractPlume, Site
+from kittiwake.environment.plumes.downwind import Downwind, refuse_without_wind
+from kittiwake.environment.plumes.sources import Range, Sources, drawn_between, refuse_unordered
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+MOST_PER_STEP = 8
+REMEMBERED = Bounds(1.0, 1000.0)
+
+
+class PuffCloud(AbstractCloud):
+    """The last puffs of each source, in a ring.
+
+    Attributes:
+        sources_world_m: where they come from.
+        there: which of the sources there are.
+        left_s: when each puff left its source.
+        amounts: what each puff holds; nothing in a place of the ring that is not used yet.
+        emitted: how many puffs each source has emitted.
+        next_s: when the next one leaves.
+        downwind: what carries them.
+    """
+
+    sources_world_m: Float[Array, "sources 3"]
+    there: Bool[Array, " sources"]
+    left_s: Float[Array, "sources puffs"]
+    amounts: Float[Array, "sources puffs"]
+    emitted: Int[Array, " sources"]
+    next_s: Float[Array, " sources"]
+    downwind: Downwind
+
+    def concentration(self, position_world_m: Vec3, time_s: Real) -> Real:
+        """At a place and a time."""
+        seen = self.downwind.seen_from(self.sources_world_m, position_world_m)
+        v = seen.twice_variance_m2
+        behind = seen.ahead_m[:, None] - self.downwind.speed_mps * (time_s - self.left_s)
+        along = (self.amounts * jnp.exp(-behind * behind / v[:, None])).sum(axis=1)
+        across = jnp.exp(-seen.aside_m * seen.aside_m / v)
+        dense = along * across * seen.height_share / (2.0 * jnp.pi * v) ** 1.5
+        return jnp.where(seen.ahead_m > 0.0, dense, 0.0).sum()
+
+    def after(
+        self,
+        time_s: Real,
+        amounts: Float[Array, " sources"],
+        waits_s: Float[Array, " sources"],
+    ) -> "PuffCloud":
+        """With one more puff of each source whose next one has left by then."""
+        due = self.there & (self.next_s < time_s)
+        slots = jnp.arange(self.left_s.shape[1], dtype=self.emitted.dtype)
+        place = slots[None, :] == (self.emitted % len(slots))[:, None]
+        fill = place & due[:, None]
+        return replace(
+            self,
+            left_s=jnp.where(fill, self.next_s[:, None], self.left_s),
+            amounts=jnp.where(fill, amounts[:, None], self.amounts),
+            emitted=self.emitted + due.astype(self.emitted.dtype),
+            next_s=jnp.where(due, self.next_s + waits_s, self.next_s),
+        )
+
+
+class PuffPlume(AbstractPlume):
+    """Puffs that the wind carries away.
+
+    ``amount_range`` is from how much to how much a puff holds, drawn for each; ``remembered`` is
+    how many of the last puffs of each source there are.
+    """
+
+    default_rate_hz: ClassVar[float | None] = 1.0
+
+    sources: Sources = Sources()
+    amount_range: Range = (0.1, 2.5)
+    mean_interval_s: Annotated[Real, POSITIVE] = 5.0
+    spread_coefficient: Annotated[Real, POSITIVE] = 0.33
+    spread_exponent: Annotated[Real, POSITIVE] = 0.86
+    remembered: Annotated[int, REMEMBERED] = eqx.field(static=True, default=64)
+
+    def __check_init__(self) -> None:
+        """Refuses a range with the higher limit first."""
+        refuse_unordered("amount_range", self.amount_range)
+
+    def check(self, site: Site) -> None:
+        """Refuses still air."""
+        refuse_without_wind(site)
+
+    def begin(self, site: Site, key: PRNGKeyArray) -> PuffCloud:
+        """Before the first puff."""
+        place_key, wait_key = jax.random.split(key)
+        placed = self.sources.placed(site.area, place_key)
+        count = len(placed.there)
+        none = jnp.zeros((count, self.remembered))
+        return PuffCloud(
+            sources_world_m=placed.positions_world_m,
+            there=placed.there,
+            left_s=none,
+            amounts=none,
+            emitted=jnp.zeros(count, jnp.int32),
+            next_s=self._waits_s(wait_key, count),
+            downwind=Downwind.at(site, self.spread_coefficient, self.spread_exponent),
+        )
+
+    def later(self, cloud: PuffCloud, time_s: Real, key: PRNGKeyArray) -> PuffCloud:
+        """With the puffs that have left since."""
+        count = len(cloud.there)
+
+        def once(cloud: PuffCloud, draw: PRNGKeyArray) -> tuple[PuffCloud, None]:
+            amount_key, wait_key = jax.random.split(draw)
+            amounts = drawn_between(self.amount_range, amount_key, count)
+            return cloud.after(time_s, amounts, self._waits_s(wait_key, count)), None
+
+        return jax.lax.scan(once, cloud, jax.random.split(key, MOST_PER_STEP))[0]
+
+    def _waits_s(self, key: PRNGKeyArray, count: int) -> Float[Array, " sources"]:
+        draws = jax.random.exponential(key, (count,), jnp.result_type(float))
+        return self.mean_interval_s * draws

@@ -1,0 +1,204 @@
+"""A camera with a classifier that scores each part of its image: is there a person?
+
+The image is divided into cells. A cell sees a patch of the ground; its score y is drawn from a
+normal distribution whose mean and deviation depend on whether a person is there, on the way r from
+the camera to the patch's middle (at most 50 m) and on the class of the ground in the middle:
+
+    person:    m = 0.55 + 0.11 cos(pi (1 + r / 11))   up to 11 m, 0.66 - 0.005 (r - 11) beyond,
+                   less 0.1 on ground that hides persons;   s = 7.4e-5 r^2 - 0.0061 r + 0.16
+    no person: m = 0.34 + 0.076 r / 11                up to 11 m, 0.416 beyond;
+               s = 2.4e-5 r^2 - 0.0016 r + 0.09,            plus 0.04 on clutter
+
+What is told is ``ln p(y | person) - ln p(y | no person)``. Source: QRSim (R. De Nardi, 2013),
+CameraWithClassifier with IndepObsModel: an image of 1280 by 960 pixels, a focal length of 2280
+pixels, once a second. It makes its cells as large as a person in the middle of the image, so that
+their number changes with the height; here the number is fixed. A person is in the cells that hold
+its middle, a corner or the middle of a side, and in those whose middle lies on it.
+
+Neglected: what stands between camera and ground, the bend of lenses, and that a classifier's errors
+on two images of the same patch resemble each other.
+"""
+
+import math
+from functools import partial
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.terrain import CLUTTER, OCCLUSION, TERRAIN, Terrain
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sensors.mount import Mount
+from kittiwake.sensors.terrain_sensor import refuse_without_terrain
+from kittiwake.sensors.view import View, view_of
+
+NEAR_M, FAR_M = 11.0, 50.0
+CELLS = Bounds(1.0, 256.0)
+# the steepest a ray may look along the ground and still be said to meet it
+LEAST_DESCENT = 1e-3
+DOWNWARDS = Mount(pitch_rad=math.pi / 2)
+
+Image: TypeAlias = Float[Array, "rows columns"]
+
+
+class PersonsMeasurement(eqx.Module):
+    """What a classifier makes of an image, by row, from above, and column, from the left.
+
+    Attributes:
+        evidence: the difference of the log-likelihoods, above zero where a person is likelier than
+            none; zero where not valid.
+        x_world_m: of the ground in the middle of each cell; that below the camera where not valid.
+        y_world_m: the same.
+        valid: whether the cell sees the ground.
+    """
+
+    evidence: Image
+    x_world_m: Image
+    y_world_m: Image
+    valid: Bool[Array, "rows columns"]
+
+
+class Patch(NamedTuple):
+    """Ground that is seen: where, from how far, and whether at all."""
+
+    x_world_m: Any
+    y_world_m: Any
+    range_m: Any
+    valid: Any
+
+
+class Scores(NamedTuple):
+    """Means and deviations of the classifier's score."""
+
+    person: Array
+    person_deviation: Array
+    nobody: Array
+    nobody_deviation: Array
+
+    @classmethod
+    def at(cls, range_m: Float[Array, "..."], ground: Int[Array, "..."]) -> "Scores":
+        """At a distance, on a class of ground."""
+        r = jnp.clip(range_m, 0.0, FAR_M)
+        near = r <= NEAR_M
+        person = jnp.where(
+            near, 0.55 + 0.11 * jnp.cos(jnp.pi * (1.0 + r / NEAR_M)), 0.66 - 0.005 * (r - NEAR_M)
+        )
+        return cls(
+            person=person - jnp.where(ground == OCCLUSION, 0.1, 0.0),
+            person_deviation=(7.4e-5 * r - 0.0061) * r + 0.16,
+            nobody=jnp.where(near, 0.34 + 0.076 * r / NEAR_M, 0.416),
+            nobody_deviation=(2.4e-5 * r - 0.0016) * r
+            + 0.09
+            + jnp.where(ground == CLUTTER, 0.04, 0.0),
+        )
+
+    def drawn(self, someone: Bool[Array, "..."], draws: Float[Array, "..."]) -> Array:
+        """Scores by draws of unit deviation."""
+        with_person = self.person + self.person_deviation * draws
+        return jnp.where(someone, with_person, self.nobody + self.nobody_deviation * draws)
+
+    def log_likelihood_difference(self, score: Float[Array, "..."]) -> Array:
+        """Of a person and of none, given the score."""
+        off = (score - self.person) / self.person_deviation
+        off_nobody = (score - self.nobody) / self.nobody_deviation
+        narrower = jnp.log(self.nobody_deviation / self.person_deviation)
+        return narrower - 0.5 * (off * off - off_nobody * off_nobody)
+
+
+class PersonCamera(AbstractSensor):
+    """A camera along the x axis of its mount, which looks down, with a person classifier."""
+
+    measures: ClassVar[type] = PersonsMeasurement
+    default_rate_hz: ClassVar[float | None] = 1.0
+
+    mount: Mount = DOWNWARDS
+    columns: Annotated[int, CELLS] = eqx.field(static=True, default=16)
+    rows: Annotated[int, CELLS] = eqx.field(static=True, default=12)
+    width_px: Annotated[Real, POSITIVE] = 1280.0
+    height_px: Annotated[Real, POSITIVE] = 960.0
+    focal_length_px: Annotated[Real, POSITIVE] = 2280.0
+
+    def check(self, world: Any) -> None:
+        """Refuses a world without classes of ground and persons on it."""
+        refuse_without_terrain(world)
+
+    def step(
+        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], PersonsMeasurement]:
+        """The classifier's opinion of one image."""
+        del dt_s
+        draws = jax.random.normal(key, (self.rows, self.columns), jnp.result_type(float))
+        return state, self._read(inputs, draws)
+
+    def ideal(self, inputs: SensorInputs) -> PersonsMeasurement:
+        """That of the mean scores."""
+        return self._read(inputs, jnp.zeros((self.rows, self.columns)))
+
+    def pixel(self, view: View, point_world_m: Vec3) -> tuple[Real, Real, Flag]:
+        """Column and row in pixels of a point, from the upper left, and whether it is ahead."""
+        seen = view.q_world_from_sensor.inverse().rotate(point_world_m - view.origin_world_m)
+        ahead = seen.x > 0.0
+        depth = jnp.where(ahead, seen.x, 1.0)
+        right = 0.5 * self.width_px - self.focal_length_px * seen.y / depth
+        return right, 0.5 * self.height_px - self.focal_length_px * seen.z / depth, ahead
+
+    def patch(self, view: View, level_m: Real, right_px: Real, down_px: Real) -> Patch:
+        """The ground that a pixel sees."""
+        left = 0.5 * self.width_px - right_px
+        up = 0.5 * self.height_px - down_px
+        ahead = Vec3(1.0, left / self.focal_length_px, up / self.focal_length_px)
+        ray = view.q_world_from_sensor.rotate(ahead)
+        origin = view.origin_world_m
+        height = origin.z - level_m
+        valid = (ray.z < -LEAST_DESCENT * ahead.norm()) & (height > 0.0)
+        times = jnp.where(valid, height / jnp.where(valid, -ray.z, 1.0), 0.0)
+        return Patch(
+            origin.x + times * ray.x, origin.y + times * ray.y, times * ahead.norm(), valid
+        )
+
+    def _read(self, inputs: SensorInputs, draws: Image) -> PersonsMeasurement:
+        ground: Terrain = inputs.processes[TERRAIN]
+        view, level = view_of(inputs.truth, self.mount), inputs.world.ground_z_m
+        seen = self._patches(view, level)
+        someone = self._occupied(ground, view, level, seen)
+        scores = Scores.at(seen.range_m, ground.class_at(seen.x_world_m, seen.y_world_m))
+        told = scores.log_likelihood_difference(scores.drawn(someone, draws))
+        return PersonsMeasurement(
+            jnp.where(seen.valid, told, 0.0), seen.x_world_m, seen.y_world_m, seen.valid
+        )
+
+    def _patches(self, view: View, level_m: Real) -> Patch:
+        """What the middle of each cell sees."""
+        dtype = jnp.result_type(float)
+        right = (jnp.arange(self.columns, dtype=dtype) + 0.5) * (self.width_px / self.columns)
+        down = (jnp.arange(self.rows, dtype=dtype) + 0.5) * (self.height_px / self.rows)
+        of_row = jax.vmap(partial(self.patch, view, level_m), in_axes=(0, None))
+        return jax.vmap(of_row, in_axes=(None, 0))(right, down)
+
+    def _occupied(
+        self, ground: Terrain, view: View, level_m: Real, seen: Patch
+    ) -> Bool[Array, "rows columns"]:
+        """Which cells see a person."""
+        half = 0.5 * ground.person_size_m
+        steps = half * jnp.asarray([-1.0, 0.0, 1.0], jnp.result_type(float))
+
+        def shows(x: Real, y: Real) -> Bool[Array, "rows columns"]:
+            right, down, ahead = self.pixel(view, Vec3(x, y, level_m))
+            column = jnp.floor(right / self.width_px * self.columns)
+            row = jnp.floor(down / self.height_px * self.rows)
+            in_column = jnp.arange(self.columns, dtype=steps.dtype) == column
+            in_row = jnp.arange(self.rows, dtype=steps.dtype) == row
+            return in_row[:, None] & in_column[None] & ahead
+
+        def holds(person: Float[Array, "2"]) -> Bool[Array, "rows columns"]:
+            x, y = person[0] + jnp.repeat(steps, 3), person[1] + jnp.tile(steps, 3)
+            east, north = jnp.abs(seen.x_world_m - person[0]), jnp.abs(seen.y_world_m - person[1])
+            return jax.vmap(shows)(x, y).any(axis=0) | ((east <= half) & (north <= half))
+
+        each = jax.vmap(holds)(ground.persons_world_m)
+        return (each & ground.there[:, None, None]).any(axis=0)

@@ -1,0 +1,62 @@
+"""A sensor of what the air carries: concentration plus normal noise in each sample.
+
+Source: QRSim (R. De Nardi, 2013), PelicanWithPlumeSensor: a deviation of 0.01 at 2 Hz, with
+concentrations of the order of one. It tells negative numbers where there is little, as that does.
+"""
+
+from typing import Annotated, Any, ClassVar
+
+import equinox as eqx
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.noise import normal
+from kittiwake.core.plume import PLUME, AbstractCloud
+from kittiwake.geometry.scalar import Real
+
+
+class ConcentrationMeasurement(eqx.Module):
+    """Of what plumes carry, in the unit of what leaves their sources per cubic metre."""
+
+    concentration: Real
+
+
+class PlumeSensor(AbstractSensor):
+    """The concentration at the centre of mass: of the ``plume`` named, or of all together."""
+
+    measures: ClassVar[type] = ConcentrationMeasurement
+    default_rate_hz: ClassVar[float | None] = 2.0
+
+    plume: str | None = eqx.field(static=True, default=None)
+    deviation: Annotated[Real, NOT_NEGATIVE] = 0.01
+
+    def check(self, world: Any) -> None:
+        """Refuses a world without the plume."""
+        names = [name.removeprefix(PLUME) for name in world.processes if name.startswith(PLUME)]
+        if not names:
+            message = "the world has no plume to smell; write plumes: {smoke: gaussian} under world"
+            raise ScenarioError(message)
+        if self.plume is not None and self.plume not in names:
+            message = f"plume: there is no plume '{self.plume}'. {did_you_mean(self.plume, names)}"
+            raise ScenarioError(message)
+
+    def step(
+        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], ConcentrationMeasurement]:
+        """The reading."""
+        del dt_s
+        true = self.ideal(inputs).concentration
+        return state, ConcentrationMeasurement(true + self.deviation * normal(key))
+
+    def ideal(self, inputs: SensorInputs) -> ConcentrationMeasurement:
+        """The concentration."""
+        place, time_s = inputs.truth.position_world_m, inputs.time_s
+        shares = (cloud.concentration(place, time_s) for cloud in self._clouds(inputs))
+        return ConcentrationMeasurement(sum(shares, start=0.0))
+
+    def _clouds(self, inputs: SensorInputs) -> list[AbstractCloud]:
+        if self.plume is not None:
+            return [inputs.processes[PLUME + self.plume]]
+        return [cloud for name, cloud in inputs.processes.items() if name.startswith(PLUME)]

@@ -1,0 +1,47 @@
+import math
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+from tests.unit.sensors.sampling import seen, series
+
+from kittiwake.core.kinematics import Start
+from kittiwake.core.plume import PLUME
+from kittiwake.environment.plumes.gaussian import GaussianCloud
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sensors.plume_sensor import PlumeSensor
+
+CLOUDS = {
+    f"{PLUME}{name}": GaussianCloud(Vec3(0.0, 0.0, 10.0), Vec3(3.0, 3.0, 3.0), 0.0, peak)
+    for name, peak in (("smoke", 1.0), ("gas", 0.25))
+}
+INPUTS = replace(seen(Start(Vec3(3.0, 0.0, 10.0))), processes=CLOUDS)
+# one deviation from the middle
+SHARE = math.exp(-0.5)
+
+
+def told(sensor):
+    return float(sensor.ideal(INPUTS).concentration)
+
+
+def test_one_plume_is_smelled_by_its_name_and_all_without():
+    assert told(PlumeSensor("smoke")) == pytest.approx(SHARE, rel=1e-12)
+    assert told(PlumeSensor("gas")) == pytest.approx(0.25 * SHARE, rel=1e-12)
+    assert told(PlumeSensor()) == pytest.approx(1.25 * SHARE, rel=1e-12)
+
+
+def test_noise_is_white_with_its_deviation():
+    steps, seeds = 1000, 20
+    said = series(PlumeSensor("smoke", 0.02), INPUTS, steps, seeds, 0.5).concentration
+    off = said - SHARE
+    count = off.size
+    assert abs(off.mean()) < 3.0 * 0.02 / math.sqrt(count)
+    assert abs(off.std() / 0.02 - 1.0) < 3.0 / math.sqrt(2.0 * count)
+    neighbours = (off[:, 1:] * off[:, :-1]).mean() / 0.02**2
+    assert abs(neighbours) < 3.0 / math.sqrt(count)
+
+
+def test_without_noise_it_tells_the_concentration():
+    _, measurement = PlumeSensor("gas", 0.0).step((), INPUTS, 0.5, jax.random.key(0))
+    assert np.asarray(measurement.concentration) == told(PlumeSensor("gas"))
