@@ -203,7 +203,7 @@ def test_smelling_what_is_not_there_is_refused():
         ("{type: gaussian, deviation_range_m: [5, 3]}", "write the lower limit first"),
         ("{type: gaussian, deviations_m: [1, 2, 0]}", "must be above 0"),
         ("{type: gaussian-dispersion, sources: {number: [3, 1]}}", "write the lower number first"),
-        ("gausian", "Did you mean 'gaussian'"),
+        ("gaussin", "Did you mean 'gaussian'"),
     ],
 )
 def test_plume_that_cannot_be_is_refused(written, sentence):
