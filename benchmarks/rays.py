@@ -2,7 +2,7 @@
 
 Ten shapes of seven kinds, a hundred boxes, and meshes of 10,000 and more triangles; for the
 distance alone and with normals; in float32 and float64. Prints the time to compile and the best of
-five runs. Run: ``python benchmarks/rays.py``.
+ten runs, in which distance and normals take turns. Run: ``python benchmarks/rays.py``.
 """
 
 import time
@@ -56,14 +56,12 @@ def ball(rings: int) -> np.ndarray[Any, Any]:
     return np.concatenate(halves).reshape(-1, 3, 3)
 
 
-def distance_of(obstacles: Sequence[AbstractObstacle]) -> Callable[..., Any]:
-    """Of the first of some obstacles."""
-    return lambda ray: cast(obstacles, ray).distance_m
-
-
-def hit_of(obstacles: Sequence[AbstractObstacle]) -> Callable[..., Any]:
-    """Distance, normal and number of the first of some obstacles."""
-    return lambda ray: cast(obstacles, ray)
+def both(obstacles: Sequence[AbstractObstacle]) -> dict[str, Callable[..., Any]]:
+    """Of the first of some obstacles the distance, and that with the normal and the number."""
+    return {
+        "distance": lambda ray: cast(obstacles, ray).distance_m,
+        "with normals": lambda ray: cast(obstacles, ray),
+    }
 
 
 def every_triangle(corners: np.ndarray[Any, Any]) -> Callable[..., Any]:
@@ -78,23 +76,27 @@ def every_triangle(corners: np.ndarray[Any, Any]) -> Callable[..., Any]:
     return distance_m
 
 
-def measure(name: str, function: Callable[..., Any], count: int) -> None:
-    """One line of the table."""
+def measure(name: str, functions: dict[str, Callable[..., Any]], count: int) -> None:
+    """One line of the table for each function."""
     origins_key, ways_key = jax.random.split(jax.random.key(2))
     origins = 4.0 * jax.random.normal(origins_key, (3, count))
     ways = jax.random.normal(ways_key, (3, count)) - 0.5 * origins
     rays = Ray(Vec3(*origins), Vec3(*(ways / jnp.linalg.norm(ways, axis=0))))
-    mapped = jax.jit(jax.vmap(function))
-    began = time.perf_counter()
-    compiled = mapped.lower(rays).compile()
-    compile_s = time.perf_counter() - began
-    times: list[float] = []
-    for _ in range(5):
+    compiled: dict[str, Callable[..., Any]] = {}
+    compile_s: dict[str, float] = {}
+    for what, function in functions.items():
         began = time.perf_counter()
-        jax.block_until_ready(compiled(rays))
-        times.append(time.perf_counter() - began)
-    speed = count / min(times) / 1e6
-    print(f"{name:36s} {count:8,d} rays: {speed:6.2f} M/s, compiled {compile_s:.1f} s", flush=True)
+        compiled[what] = jax.jit(jax.vmap(function)).lower(rays).compile()
+        compile_s[what] = time.perf_counter() - began
+    times: dict[str, list[float]] = {what: [] for what in functions}
+    for _ in range(10):
+        for what, run in compiled.items():
+            began = time.perf_counter()
+            jax.block_until_ready(run(rays))
+            times[what].append(time.perf_counter() - began)
+    for what, took in times.items():
+        speed = f"{count / min(took) / 1e6:6.2f} M/s, compiled {compile_s[what]:.1f} s"
+        print(f"{name + ', ' + what:36s} {count:8,d} rays: {speed}", flush=True)
 
 
 def main() -> None:
@@ -102,17 +104,14 @@ def main() -> None:
     for precision, double in (("float32", False), ("float64", True)):
         with jax.enable_x64(double):
             print(precision)
-            measure("ten shapes, distance", distance_of(TEN_SHAPES), 200_000)
-            measure("ten shapes, with normals", hit_of(TEN_SHAPES), 200_000)
+            measure("ten shapes", both(TEN_SHAPES), 200_000)
             for count in (1_000, 200_000):
-                measure("100 boxes, distance", distance_of(boxes(100)), count)
-                measure("100 boxes, with normals", hit_of(boxes(100)), count)
+                measure("100 boxes", both(boxes(100)), count)
             for rings in (50, 200):
                 corners = ball(rings)
                 mesh = [Mesh(TriangleMesh.of(corners, "ball"))]
-                measure(f"{len(corners):,} triangles, distance", distance_of(mesh), 20_000)
-                measure(f"{len(corners):,} triangles, with normals", hit_of(mesh), 20_000)
-            measure("10,000 triangles, each one tried", every_triangle(ball(50)), 1_000)
+                measure(f"{len(corners):,} triangles", both(mesh), 20_000)
+            measure("10,000 triangles", {"each one tried": every_triangle(ball(50))}, 1_000)
 
 
 if __name__ == "__main__":

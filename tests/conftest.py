@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 # Set before anything imports JAX or matplotlib, and inherited by the processes that tests start.
@@ -31,13 +32,26 @@ def single_precision() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keeps a module's tests on one worker, where they share what is compiled.
-
-    The contracts, which are a module with half of the work, are shared out by component.
-    """
+    """Keeps together what shares compiled functions: a module's tests, a component's contracts."""
+    groups: dict[str, list[pytest.Item]] = {}
     for item in items:
         group = item.path.stem
         if group == "test_components" and isinstance(item, pytest.Function):
             parameters = item.callspec.params if hasattr(item, "callspec") else {}
             group = f"{group} {parameters.get('case', '')}"
+        # one worker runs the whole group
         item.add_marker(pytest.mark.xdist_group(group))
+        groups.setdefault(group, []).append(item)
+    items[:] = chain.from_iterable(groups.values())
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Forgets what a group has compiled: thousands of programs fill a process's memory."""
+    if nextitem is None or group_of(item) != group_of(nextitem):
+        jax.clear_caches()
+
+
+def group_of(item: pytest.Item) -> str:
+    """What the collection has marked it with."""
+    marker = item.get_closest_marker("xdist_group")
+    return marker.args[0] if marker else ""

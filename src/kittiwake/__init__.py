@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from kittiwake.core.signals import VelocityYaw as VelocityYaw
     from kittiwake.core.signals import VelocityYawRate as VelocityYawRate
     from kittiwake.geometry.euler import EulerZYX as EulerZYX
+    from kittiwake.geometry.geodesy import Geodetic as Geodetic
+    from kittiwake.geometry.geodesy import Utm as Utm
+    from kittiwake.geometry.geodesy import UtmGrid as UtmGrid
+    from kittiwake.geometry.geodesy import ecef_from_geodetic as ecef_from_geodetic
+    from kittiwake.geometry.geodesy import geodetic_from_ecef as geodetic_from_ecef
+    from kittiwake.geometry.geodesy import geodetic_from_utm as geodetic_from_utm
+    from kittiwake.geometry.geodesy import tangent_plane as tangent_plane
+    from kittiwake.geometry.geodesy import utm_from_geodetic as utm_from_geodetic
     from kittiwake.geometry.quaternion import Quaternion as Quaternion
     from kittiwake.geometry.vec3 import Vec3 as Vec3
     from kittiwake.runtime.simulation import Observation as Observation
@@ -45,25 +53,33 @@ _HOMES = {
     "AccelerationYaw": "kittiwake.core.signals",
     "AttitudeThrottle": "kittiwake.core.signals",
     "EulerZYX": "kittiwake.geometry.euler",
-    "Kinematics": "kittiwake.core.kinematics",
+    "Geodetic": "kittiwake.geometry.geodesy",
     "HeadingSpeed": "kittiwake.core.signals",
-    "RotorSpeeds": "kittiwake.core.signals",
-    "RudderThrust": "kittiwake.core.signals",
+    "Kinematics": "kittiwake.core.kinematics",
     "KittiwakeError": "kittiwake.core.errors",
     "Log": "kittiwake.analysis.log",
     "Observation": "kittiwake.runtime.simulation",
     "PositionYaw": "kittiwake.core.signals",
     "Quaternion": "kittiwake.geometry.quaternion",
+    "RotorSpeeds": "kittiwake.core.signals",
+    "RudderThrust": "kittiwake.core.signals",
     "Simulation": "kittiwake.runtime.simulation",
     "ThrustAttitude": "kittiwake.core.signals",
     "ThrustRates": "kittiwake.core.signals",
     "ThrustTorque": "kittiwake.core.signals",
+    "Utm": "kittiwake.geometry.geodesy",
+    "UtmGrid": "kittiwake.geometry.geodesy",
     "Vec3": "kittiwake.geometry.vec3",
     "VelocityHeightYaw": "kittiwake.core.signals",
     "VelocityYaw": "kittiwake.core.signals",
     "VelocityYawRate": "kittiwake.core.signals",
+    "ecef_from_geodetic": "kittiwake.geometry.geodesy",
+    "geodetic_from_ecef": "kittiwake.geometry.geodesy",
+    "geodetic_from_utm": "kittiwake.geometry.geodesy",
     "load": "kittiwake.runtime.simulation",
     "seed_key": "kittiwake.core.keys",
+    "tangent_plane": "kittiwake.geometry.geodesy",
+    "utm_from_geodetic": "kittiwake.geometry.geodesy",
 }
 
 __version__ = "0.1.0"
@@ -76,6 +92,7 @@ __all__ = [
     "AccelerationYaw",
     "AttitudeThrottle",
     "EulerZYX",
+    "Geodetic",
     "HeadingSpeed",
     "Kinematics",
     "KittiwakeError",
@@ -89,12 +106,19 @@ __all__ = [
     "ThrustAttitude",
     "ThrustRates",
     "ThrustTorque",
+    "Utm",
+    "UtmGrid",
     "Vec3",
     "VelocityHeightYaw",
     "VelocityYaw",
     "VelocityYawRate",
+    "ecef_from_geodetic",
+    "geodetic_from_ecef",
+    "geodetic_from_utm",
     "load",
     "seed_key",
+    "tangent_plane",
+    "utm_from_geodetic",
 ]
 
 

@@ -9,11 +9,14 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import get_args, get_type_hints
 
+import jax
 import pytest
 
 from kittiwake.core.registry import Registry
@@ -169,6 +172,44 @@ def test_every_model_of_a_family_is_registered() -> None:
             if is_model(thing, module.__name__, wanted)
         }
         assert written - targets(package) == set(), f"not in a registry of {package}"
+
+
+def words_declared(kind: object) -> set[str]:
+    """The fields of words in a record, and in records in it, that a compiled program would get."""
+    found = set()
+    hints = get_type_hints(kind) if is_dataclass(kind) else {}
+    for field in fields(kind) if is_dataclass(kind) else ():
+        if not field.metadata.get("static", False):
+            inside = parts_of(hints[field.name])
+            found |= {field.name for part in inside if part is str or isinstance(part, str)}
+            found |= {f"{field.name}.{name}" for part in inside for name in words_declared(part)}
+    return found
+
+
+def parts_of(hint: object) -> list[object]:
+    """A type with all that stand in its brackets."""
+    return [hint, *(part for inner in get_args(hint) for part in parts_of(inner))]
+
+
+def test_words_are_no_numbers_that_a_program_computes_with() -> None:
+    things = {
+        f"{name}['{key}']": resolve(entry.target)
+        for name, registry in registries().items()
+        for key, entry in registry.builtin.items()
+    }
+    declared = {
+        place: words_declared(kind) for place, kind in things.items() if isinstance(kind, type)
+    }
+    assert len(declared) > 50
+    assert {place: words for place, words in declared.items() if words} == {}, "want static=True"
+
+
+def test_no_example_of_a_component_has_a_word_among_its_numbers() -> None:
+    from tests.contract.examples import cases
+
+    found = {str(case): jax.tree.leaves(case.make()) for case in cases()}
+    assert found
+    assert [name for name, leaves in found.items() if any(isinstance(x, str) for x in leaves)] == []
 
 
 def test_names_are_listed_without_importing_jax() -> None:

@@ -31,6 +31,7 @@ from kittiwake.core.columns import column_names, from_columns, to_columns
 from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInputs
 from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.core.parts import Flow
 from kittiwake.core.plume import PLUME, Plume, Site
 from kittiwake.core.presence import Presence, Wake
@@ -95,6 +96,7 @@ from kittiwake.physics import DYNAMICS
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.parameters import build_component
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
+from kittiwake.sensors.errors.bias import Bias
 from kittiwake.sensors.errors.dropout import Dropout
 from kittiwake.sensors.errors.latency import Latency
 from kittiwake.sensors.errors.noise import Noise
@@ -139,8 +141,8 @@ def orbit_table() -> OrbitTable:
     turn = time_s[:, None] * 1.5e-4 + np.arange(5)
     tilt = 0.5 * np.arange(5)
     circles = np.stack([np.cos(turn), np.sin(turn) * np.cos(tilt), np.sin(turn) * np.sin(tilt)], -1)
-    begins_utc = datetime(2026, 1, 1, 10, tzinfo=UTC)
-    return OrbitTable("circles.sp3", begins_utc, (1, 2, 3, 5, 8), time_s, 2.66e7 * circles)
+    begins_gps = datetime(2026, 1, 1, 10, tzinfo=UTC)
+    return OrbitTable("circles.sp3", begins_gps, (1, 2, 3, 5, 8), time_s, 2.66e7 * circles)
 
 
 EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
@@ -251,10 +253,18 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "sensors/plume": {"of all": PlumeSensor, "of one": lambda: PlumeSensor("puffs")},
     "sensor_errors/dropout": {"in bursts": lambda: Dropout(0.3, 5.0)},
     "sensor_errors/latency": {"of two": lambda: Latency(2.0 * DT_S)},
-    "sensor_errors/noise": {"white": lambda: Noise(0.1)},
-    "sensor_errors/quantisation": {"coarse": lambda: Quantisation(0.1)},
-    "sensor_errors/saturation": {"narrow": lambda: Saturation(-1.0, 1.0)},
-    "sensor_errors/stuck": {"begun": lambda: Stuck(0.5 * DT_S)},
+    "sensor_errors/bias": {
+        "walking": lambda: Bias(1.0, 0.5, 0.1, 2.0, field="velocity_world_mps"),
+    },
+    "sensor_errors/noise": {"white": lambda: Noise(0.1, field="position_world_m")},
+    "sensor_errors/quantisation": {"coarse": lambda: Quantisation(0.1, field="hdop")},
+    "sensor_errors/saturation": {
+        "narrow": lambda: Saturation(-1.0, 1.0, field="position_world_m"),
+    },
+    "sensor_errors/stuck": {
+        "begun": lambda: Stuck(0.5 * DT_S),
+        "of one field": lambda: Stuck(0.5 * DT_S, field="satellites"),
+    },
     "winds/shear": {"breeze": lambda: ShearWind(speed_at_6m_mps=3.0, from_rad=0.5)},
     "plumes/gaussian": {
         "drawn": GaussianPlume,
@@ -452,15 +462,22 @@ def _trodden(ground: Ground, state: Any, place: Vec3, key: Any) -> tuple[Any, An
     return later, TerrainMeasurement(seen.class_at(place.x, place.y))
 
 
-def _measurements(circumstance: Circumstance, tick: int) -> dict[str, Any]:
-    """What every registered sensor says, by its registered name."""
+def _measurements(estimator: Any, circumstance: Circumstance, tick: int) -> dict[str, Any]:
+    """What the registered sensors say that an estimator names in its fields."""
     inputs = to_measure(circumstance, tick)
     key = jax.random.key(0)
-    sensors = {case.name: as_flown(case.make()) for case in cases() if case.family == "sensors"}
+    wanted = {value for value in vars(estimator).values() if isinstance(value, str)}
+    sensors = {name: _sensor(name) for name in SENSORS.names() if name in wanted}
     return {
         name: sensor.step(sensor.init(key), inputs, DT_S, key)[1]
         for name, sensor in sensors.items()
     }
+
+
+def _sensor(name: str) -> Any:
+    """A registered sensor in the first of its forms."""
+    make, *_ = forms_of("sensors", name, SENSORS.find(name)).values()
+    return as_flown(make())
 
 
 def _flow(circumstance: Circumstance) -> Flow:
@@ -532,8 +549,18 @@ def _cast(obstacle: Any, state: Any, ray: Ray, key: Any) -> tuple[Any, Any]:
     return state, dataclasses.replace(hit, distance_m=hit.range_m(100.0))
 
 
-def _sensed(circumstance: Circumstance, tick: int) -> EstimatorInputs:
-    measurements = _measurements(circumstance, tick)
+def _received(circumstance: Circumstance) -> Sample:
+    """What a satellite receiver says: vectors, numbers, a count and a flag."""
+    motion = circumstance.motion
+    fix = GnssMeasurement(
+        *(motion.position_world_m, motion.velocity_world_mps, 7, 1.1, 1.6, 2.0, 1.2),
+        valid=True,
+    )
+    return strong(Sample(fix, fix, fresh=True))
+
+
+def _sensed(estimator: Any, circumstance: Circumstance, tick: int) -> EstimatorInputs:
+    measurements = _measurements(estimator, circumstance, tick)
     fresh = dict.fromkeys(measurements, jnp.asarray(True))
     return EstimatorInputs(circumstance.motion, measurements, fresh)
 
@@ -561,7 +588,7 @@ CONTRACTS = {
     ),
     "estimators": Contract(
         ESTIMATORS,
-        lambda _, at, tick: _sensed(at, tick),
+        _sensed,
         _step,
     ),
     "sensors": Contract(SENSORS, lambda _, at, tick: to_measure(at, tick), _step),
@@ -587,7 +614,7 @@ CONTRACTS = {
     "range_errors": Contract(RANGE_ERRORS, lambda _, __, tick: tick * DT_S, _error_step),
     "sensor_errors": Contract(
         SENSOR_ERRORS,
-        lambda _, at, __: strong(Sample(at.motion, at.motion, jnp.asarray(True))),
+        lambda _, at, __: _received(at),
         _step,
         lambda error, first, key: error.init(key, first, DT_S),
     ),

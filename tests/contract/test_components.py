@@ -3,10 +3,12 @@
 import dataclasses
 import pkgutil
 import re
-from functools import cache
+from collections.abc import Callable
+from functools import lru_cache
 from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -40,12 +42,13 @@ from kittiwake.sim.schedule import like
 DOCS = Path(__file__).parents[2] / "docs"
 CASES = list(cases())
 NAMED = {f"{case.family}/{case.name}": case for case in CASES}
-KEY = jax.random.key(3)
+# of the first state and of two steps
+KEYS = jax.random.split(jax.random.key(3), 3)
 FIELDS = {"turbulence": Vec3, "winds": Vec3, "currents": Vec3, "atmospheres": Air, "forces": Wrench}
 OUTPUTS = {"estimators": Kinematics, **FIELDS}
 
-# of vehicles with the dynamics of another one here, and with rotors that are here too; each takes a
-# minute to compile
+# whose dynamics are those of another vehicle here, with rotors that are here too; a minute of
+# compiling each
 TWINS = {
     "dynamics/multirotor ar-drone",
     "dynamics/multirotor hummingbird",
@@ -54,12 +57,12 @@ TWINS = {
 }
 
 
-def differentiated_quickly(case):
+def quickly(case):
     """The case, marked as a slow one if another shows the same."""
     return pytest.param(case, marks=[pytest.mark.slow] if str(case) in TWINS else [])
 
 
-each_component = pytest.mark.parametrize("case", CASES, ids=str)
+each_component = pytest.mark.parametrize("case", [*map(quickly, CASES)], ids=str)
 each_name = pytest.mark.parametrize("case", NAMED.values(), ids=NAMED)
 
 
@@ -69,32 +72,61 @@ def inputs_of(case, circumstance, ticks=2):
     return tuple(strong(case.contract.inputs(component, circumstance, t)) for t in range(ticks))
 
 
-def fly(case, component, inputs, key):
-    """The state after a component's steps from its beginning, and its last output."""
+class Flown(NamedTuple):
+    """A component's first state and its step, as functions to compile."""
+
+    begin: Callable[..., Any]
+    step: Callable[..., Any]
+
+
+def flown(case):
+    """A component with its own parameters, which are constants of what is compiled."""
     contract = case.contract
-    state, output = strong(contract.init(component, inputs[0], key)), None
-    for tick, fed in enumerate(inputs):
-        new, output = contract.step(component, state, fed, jax.random.fold_in(key, tick))
-        state = like(new, state)
-    return state, strong(output)
+
+    # the component is made while it is traced, in the precision of that time
+    def begin(inputs, key):
+        return strong(contract.init(as_flown(case.make()), inputs, key))
+
+    def step(state, inputs, key):
+        new, output = contract.step(as_flown(case.make()), state, inputs, key)
+        return new, strong(output)
+
+    return Flown(begin, step)
 
 
-@cache
+@lru_cache(maxsize=1)
 def compiled(case):
-    """The flight of a component with its own parameters, as a function of inputs and key."""
-    return jax.jit(lambda inputs, key: fly(case, as_flown(case.make()), inputs, key))
+    """The same, compiled once for each precision."""
+    return Flown(*map(jax.jit, flown(case)))
 
 
-@cache
+def fly(part, inputs, keys=KEYS):
+    """The state after a component's steps from its beginning, and its last output."""
+    state, output = part.begin(inputs[0], keys[0]), None
+    for fed, key in zip(inputs, keys[1:], strict=True):
+        new, output = part.step(state, fed, key)
+        state = like(new, state)
+    return state, output
+
+
+@lru_cache(maxsize=1)
 def gradients(case):
-    """Of the sum of outputs, with respect to the component's and the inputs' floats."""
+    """Of the sums of first state and of step, by everything that they are computed from."""
+    contract = case.contract
 
-    def total(differentiated, key):
+    def begun(differentiated, key):
         component, inputs = differentiated
-        outputs = floats(fly(case, component, inputs, key)[1])
-        return sum(map(jnp.sum, outputs), start=jnp.zeros(()))
+        return total(contract.init(component, inputs, key))
 
-    return eqx.filter_jit(eqx.filter_grad(total))
+    def stepped(differentiated, key):
+        component, state, inputs = differentiated
+        return total(contract.step(component, state, inputs, key))
+
+    return Flown(*(eqx.filter_jit(eqx.filter_grad(part)) for part in (begun, stepped)))
+
+
+def total(tree):
+    return sum(map(jnp.sum, floats(tree)), start=jnp.zeros(()))
 
 
 def floats(tree):
@@ -128,27 +160,24 @@ def test_component_without_an_example_is_refused_with_the_place_for_one():
 
 
 def assert_loop_carries(case):
-    component, contract, key = as_flown(case.make()), case.contract, KEY
-    inputs = inputs_of(case, CRUISING, ticks=1)[0]
-    state = strong(contract.init(component, inputs, key))
-
-    def once(state, tick):
-        new, output = contract.step(component, state, inputs, jax.random.fold_in(key, tick))
+    part, outputs = compiled(case), []
+    inputs = inputs_of(case, CRUISING)
+    state = part.begin(inputs[0], KEYS[0])
+    for fed, key in zip(inputs, KEYS[1:], strict=True):
+        new, output = part.step(state, fed, key)
         assert jax.tree.structure(new) == jax.tree.structure(state)
         for leaf, before in zip(jax.tree.leaves(new), jax.tree.leaves(state), strict=True):
             # a whole number may not turn into a real one, or a flag into a number, on the way
-            assert jnp.asarray(leaf).dtype.kind == before.dtype.kind
-            assert jnp.shape(leaf) == before.shape
-        return like(new, state), strong(output)
-
-    _, outputs = jax.jit(lambda s: jax.lax.scan(once, s, jnp.arange(3)))(state)
-    assert all(leaf.dtype == jnp.result_type(float) for leaf in floats(outputs))
-    shapes = {leaf.shape for leaf in jax.tree.leaves(outputs)}
-    if case.family == "sensors":
-        assert all(shape[0] == 3 for shape in shapes), "one per tick"
-    else:
-        assert shapes <= {(3,)}, "scalars, one per tick"
-    assert all(jnp.isfinite(leaf).all() for leaf in floats(outputs))
+            assert leaf.dtype.kind == before.dtype.kind
+            assert leaf.shape == before.shape
+        outputs.append(output)
+        state = like(new, state)
+    assert jax.tree.structure(outputs[0]) == jax.tree.structure(outputs[1])
+    for leaf in floats(outputs):
+        assert leaf.dtype == jnp.result_type(float)
+        assert jnp.isfinite(leaf).all()
+    if case.family != "sensors":  # which may measure pictures
+        assert all(jnp.shape(leaf) == () for leaf in jax.tree.leaves(outputs))
 
 
 @each_component
@@ -164,57 +193,70 @@ def test_state_is_carried_by_a_loop_in_single_precision(case, single_precision):
 @each_component
 def test_compiled_step_gives_what_the_plain_one_gives(case):
     inputs = inputs_of(case, CRUISING)
-    plain = fly(case, as_flown(case.make()), inputs, KEY)
+    plain = fly(flown(case), inputs)
     # the compiler may contract products and sums: some units in the last place
-    assert_same(compiled(case)(inputs, KEY), plain, tolerance=1e-12)
+    assert_same(fly(compiled(case), inputs), plain, tolerance=1e-12)
 
 
 @each_component
 def test_mapped_steps_are_those_of_a_loop(case):
     lanes = [inputs_of(case, cruising(0.1 * i)) for i in range(5)]
-    keys = jax.random.split(KEY, 5)
+    keys = jax.random.split(KEYS[0], (len(KEYS), len(lanes)))
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *lanes)
-    together = jax.jit(jax.vmap(compiled(case)))(stacked, keys)
+    mapped = Flown(*(jax.jit(jax.vmap(function)) for function in compiled(case)))
+    together = fly(mapped, stacked, keys)
     for lane, inputs in enumerate(lanes):
         mine = jax.tree.map(itemgetter(lane), together)
         # vector instructions round sums of products differently in the last place
-        assert_same(mine, compiled(case)(inputs, keys[lane]), tolerance=1e-12)
+        assert_same(mine, fly(compiled(case), inputs, keys[:, lane]), tolerance=1e-12)
 
 
 @each_component
 def test_same_key_gives_the_same_bits(case):
     inputs = inputs_of(case, CRUISING)
+    begun = compiled(case).begin(inputs[0], KEYS[0])
     # traced anew, in case something outside the arguments has changed since
-    first, second = (
-        jax.jit(lambda key: fly(case, as_flown(case.make()), inputs, key)).lower(KEY).as_text()
-        for _ in range(2)
-    )
-    assert first == second
-    assert_same(compiled(case)(inputs, KEY), compiled(case)(inputs, KEY), tolerance=0.0)
+    again = Flown(*map(jax.jit, flown(case)))
+    for function, arguments in zip(Flown._fields, ((), (begun,)), strict=True):
+        first, second = (
+            getattr(part, function).lower(*arguments, inputs[0], KEYS[0]).as_text()
+            for part in (compiled(case), again)
+        )
+        assert first == second
+    assert_same(fly(compiled(case), inputs), fly(compiled(case), inputs), tolerance=0.0)
 
 
 @pytest.mark.parametrize("circumstance", [CRUISING, AT_REST], ids=lambda at: at.name)
-@pytest.mark.parametrize("case", [*map(differentiated_quickly, CASES)], ids=str)
+@each_component
 def test_output_has_finite_gradients(case, circumstance):
-    # two steps, so that what the first one remembers counts as well
-    differentiated = as_traced(case.make()), inputs_of(case, circumstance)
-    found = gradients(case)(differentiated, KEY)
+    inputs = inputs_of(case, circumstance)
+    component, begun = as_traced(case.make()), compiled(case).begin(inputs[0], KEYS[0])
+    later, _ = compiled(case).step(begun, inputs[0], KEYS[0])
+    of = gradients(case)
+    assert_finite(of.begin, (component, inputs[0]))
+    # of two steps, so that what the first one remembers counts as well
+    for state, fed in zip((begun, like(later, begun)), inputs, strict=True):
+        assert_finite(of.step, (component, state, fed))
+
+
+def assert_finite(slope, differentiated):
+    found = slope(differentiated, KEYS[0])
     slopes = jax.tree.leaves(found)
-    assert len(slopes) == len(floats(differentiated)), "one for each parameter and input"
-    assert all(jnp.isfinite(slope).all() for slope in slopes), found
+    assert len(slopes) == len(floats(differentiated)), "one for each parameter, state and input"
+    assert all(jnp.isfinite(each).all() for each in slopes), found
 
 
 @pytest.mark.parametrize("circumstance", EXTREMES, ids=lambda at: at.name)
 @each_component
 def test_extreme_inputs_give_no_nan(case, circumstance):
-    result = compiled(case)(inputs_of(case, circumstance), KEY)
+    result = fly(compiled(case), inputs_of(case, circumstance))
     assert not any(jnp.isnan(leaf).any() for leaf in floats(result)), result
 
 
 @each_component
 def test_output_is_of_the_declared_kind(case):
     component = case.make()
-    _, output = compiled(case)(inputs_of(case, CRUISING), KEY)
+    _, output = fly(compiled(case), inputs_of(case, CRUISING))
     if case.family == "controllers":
         assert type(output) is component.produces
     elif case.family == "guidance":

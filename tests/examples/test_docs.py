@@ -57,7 +57,8 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatc
 def test_the_scenarios_of_a_page_can_be_flown(page, tmp_path):
     for block in blocks(page, "yaml"):
         (tmp_path / "shown.yaml").write_text(block, encoding="utf-8")
-        load_scenario(str(tmp_path / "shown.yaml")).check_flight()
+        simulation = kw.load(tmp_path / "shown.yaml")
+        simulation.scenario.check_flight()
 
 
 @pytest.mark.parametrize("arguments", commands("run"), ids=" ".join)

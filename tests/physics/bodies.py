@@ -1,5 +1,6 @@
 """Bodies flown alone: dynamics stepped in one compiled loop, in air that moves or stands still."""
 
+import dataclasses
 import math
 from typing import Any
 
@@ -29,6 +30,12 @@ def vehicle(name: str, **parameters: Any) -> Any:
     """The dynamics of a registered vehicle with parameters changed."""
     model = VEHICLES.find(name)
     return build_component(model.dynamics, {**model.parameters(), **parameters}, str)
+
+
+def airborne(name: str, **parameters: Any) -> Any:
+    """The same without feet, which high in the air change nothing but the time to compile."""
+    dynamics = vehicle(name, **parameters)
+    return dataclasses.replace(dynamics, feet=None) if hasattr(dynamics, "feet") else dynamics
 
 
 def body(xx: float, yy: float, zz: float, **given: Any) -> WrenchBody:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.physics.bodies import around, vehicle
+from tests.physics.bodies import airborne, around
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
@@ -258,7 +258,7 @@ def test_vehicles_of_different_groups_feel_each_other(flight):
     assert wind["mixed-upper"][0] == 0.0
     assert wind["mixed-lower"][0] == pytest.approx(-AT_DISC, rel=1e-3)
     # the body's thrust is known from its first step on; both jets are felt below it
-    model = vehicle("uav-gazebo")
+    model = airborne("uav-gazebo")
     weight = float(model.mass_kg) * 9.81
     own = math.sqrt(2.0 * weight / (DENSITY * float(model.disc_area_m2)))
     first, later = wind["mixed-lowest"][0], wind["mixed-lowest"][1:20]

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from tests.physics.bodies import KEY, around, vehicle
+from tests.physics.bodies import KEY, airborne, around
 
 from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import RotorSpeeds
@@ -43,12 +43,12 @@ AR_DRONE = {
 @cache
 def crazyflie(**battery):
     rotor = {**vehicle_parameters("crazyflie")["rotor"], "torque_nms2": FOERSTER_TORQUE_NMS2}
-    return vehicle("crazyflie", rotor=rotor, battery={**CRAZYFLIE, **battery})
+    return airborne("crazyflie", rotor=rotor, battery={**CRAZYFLIE, **battery})
 
 
 @cache
 def ar_drone(**battery):
-    return vehicle("ar-drone", battery={**AR_DRONE, **battery})
+    return airborne("ar-drone", battery={**AR_DRONE, **battery})
 
 
 def vehicle_parameters(name):
@@ -90,7 +90,7 @@ def drawn_w(states):
 def test_a_rotor_has_gone_63_percent_of_its_way_after_its_time_constant(began, wanted, lag_s):
     rotors = {"type": "lumped", "thrust_ns2": 1e-5, "torque_nms2": 1e-7, "radius_m": 0.1}
     rotors |= {"max_speed_radps": 800.0, "spin_up_s": 0.05, "spin_down_s": 0.08}
-    dynamics = vehicle("hummingbird", rotor=rotors)
+    dynamics = airborne("hummingbird", rotor=rotors)
     begun = strong(dynamics.init(ALOFT.kinematics(), around()))
     state = eqx.tree_at(
         lambda s: s.flight.phase.motion.speeds_radps, begun, (jnp.asarray(began),) * 4
@@ -108,7 +108,7 @@ def test_a_rotor_has_gone_63_percent_of_its_way_after_its_time_constant(began, w
 def test_commands_are_cut_to_the_motors_range():
     parameters = vehicle_parameters("hummingbird")
     rotor = {**parameters["rotor"], "min_speed_radps": 100.0}
-    dynamics = vehicle("hummingbird", rotor=rotor)
+    dynamics = airborne("hummingbird", rotor=rotor)
     taken = dynamics.taken(RotorSpeeds((-1e3, 99.0, 1499.0, 1e4)))
     assert [float(speed) for speed in taken.speeds_radps] == [100.0, 100.0, 1499.0, 1500.0]
 
@@ -126,7 +126,7 @@ def test_hover_takes_torque_times_speed_of_every_rotor():
 
 def test_hover_with_blade_elements_takes_induced_and_profile_power():
     battery = {**AR_DRONE, "electronics_w": 0.0, "motor_efficiency": 1.0}
-    os4 = vehicle("os4", battery=battery)
+    os4 = airborne("os4", battery=battery)
     rotor, thrust_n = os4.rotor, os4.mass_kg * GRAVITY / 4.0
     omega, area = hover_radps(os4), math.pi * rotor.radius_m**2
     induced_w = thrust_n * math.sqrt(thrust_n / (2.0 * DENSITY * area))
@@ -151,7 +151,7 @@ def test_energy_drawn_is_what_the_rotors_and_the_electronics_took():
 
 
 def test_a_rotor_that_the_air_drives_gives_nothing_back():
-    os4 = vehicle("os4", battery={**AR_DRONE, "electronics_w": 0.0})
+    os4 = airborne("os4", battery={**AR_DRONE, "electronics_w": 0.0})
     falling = Start(ALOFT.position_world_m, velocity_world_mps=Vec3(0.0, 0.0, -30.0))
     state = strong(os4.init(falling.kinematics(), around()))
     later = os4.step(state, RotorSpeeds((hover_radps(os4),) * 4), around(), 0.002, KEY)
@@ -235,7 +235,7 @@ def test_sag_lowers_the_largest_thrust():
 
 
 def test_without_a_battery_nothing_sags():
-    drone = vehicle("ar-drone")
+    drone = airborne("ar-drone")
     states = flown(drone, drone.rotor.max_speed_radps, 0.002, 500)
     assert states.battery is None
     assert math.isclose(speed_of(states)[-1], drone.rotor.max_speed_radps, rel_tol=1e-12)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.contract.examples import CRUISING, command
-from tests.physics.bodies import KEY, around, body, vehicle
+from tests.physics.bodies import KEY, airborne, around, body
 
 from kittiwake.core.kinematics import Start
 from kittiwake.core.parts import Flow
@@ -43,7 +43,7 @@ HALF = Push(ForceRegion(Vec3(0.0, -9.0, 0.0), Vec3(9.0, 9.0, 20.0), FORCE), 0.5)
 
 @cache
 def flown_by(name):
-    return vehicle(name, **NOISE_FREE.get(name, {}))
+    return airborne(name, **NOISE_FREE.get(name, {}))
 
 
 @cache
@@ -262,7 +262,7 @@ def rotors_in_their_own_winds(dynamics, winds, speeds):
 def test_rotors_of_a_vehicle_half_inside_are_each_in_their_own_wind(name):
     # two thirds of the half side: there a wind over half of the vehicle is all of it, or nothing
     arm = max(hub.x for hub in flown_by(name).hubs_body_m)
-    dynamics = vehicle(name, forces=[], size_body_m=[3.0 * arm, 3.0 * arm, 0.2])
+    dynamics = airborne(name, forces=[], size_body_m=[3.0 * arm, 3.0 * arm, 0.2])
     wind = Vec3(2.0, 3.0, -1.0)
     inside = box_of_wind(wind, 0.0).felt(Start().kinematics(), dynamics.size_body_m, around())
     # whatever the order of the hubs

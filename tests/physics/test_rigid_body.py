@@ -1,6 +1,5 @@
 """Newton and Euler against what they must keep, independent solutions, and another engine."""
 
-import dataclasses
 import math
 
 import equinox as eqx
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
-from tests.physics.bodies import KEY, around, body, flown, turned, vehicle
+from tests.physics.bodies import KEY, airborne, around, body, flown, turned
 
 import kittiwake as kw
 from kittiwake.core.kinematics import Start
@@ -109,7 +108,7 @@ def test_a_flight_converges_with_the_integrators_order(name, order):
 
 
 def test_a_body_without_thrust_falls_freely():
-    motion = flown(vehicle("uav-gazebo"), Start(), NOTHING, 0.001, 1000, around(), 1000)
+    motion = flown(airborne("uav-gazebo"), Start(), NOTHING, 0.001, 1000, around(), 1000)
     assert float(motion.velocity_world_mps.z[-1]) == pytest.approx(-9.81, abs=1e-12)
     assert float(motion.position_world_m.z[-1]) == pytest.approx(-4.905, abs=1e-12)
     assert np.abs(motion.specific_force_body_mps2.z[1:]).max() < 1e-9
@@ -117,7 +116,7 @@ def test_a_body_without_thrust_falls_freely():
 
 def test_negative_thrust_is_none():
     pushed = kw.ThrustTorque(-5.0, Vec3.zero())
-    motion = flown(vehicle("uav-gazebo"), Start(), pushed, 0.001, 100, around(), 100)
+    motion = flown(airborne("uav-gazebo"), Start(), pushed, 0.001, 100, around(), 100)
     assert float(motion.velocity_world_mps.z[-1]) == pytest.approx(-0.981, abs=1e-12)
 
 
@@ -156,7 +155,7 @@ def test_drag_does_no_positive_work(force):
 
 
 def test_rotors_turned_over_with_the_body_do_no_work():
-    drone = vehicle("crazyflie")
+    drone = airborne("crazyflie")
     drone = eqx.tree_at(lambda d: d.rotor.inertia_kgm2, drone, 1e-7)
     momentum = Vec3(0.0, 0.0, 3e-4)
     omega = Vec3(4.0, -3.0, 2.0)
@@ -180,7 +179,7 @@ def test_flight_turns_with_the_world(name):
     angle = 1.1
     wind = Vec3(3.0, -2.0, 0.5)
     # contact turns with the world in test_feet
-    dynamics = dataclasses.replace(vehicle(name), feet=None)
+    dynamics = airborne(name)
     if name == "rigid-body":
         dynamics = body(0.02, 0.03, 0.04, forces=(QuadraticDrag(Vec3(0.1, 0.2, 0.3)),))
         command = kw.ThrustTorque(9.0, Vec3(0.01, -0.02, 0.005))
@@ -209,7 +208,7 @@ def test_flight_turns_with_the_world(name):
 
 @pytest.mark.parametrize("name", ROTOR_VEHICLES)
 def test_each_rotor_tips_the_body_away_from_itself(name):
-    dynamics = dataclasses.replace(vehicle(name), feet=None)
+    dynamics = airborne(name)
     speed = float(jnp.sqrt(dynamics.mass_kg * 9.81 / 4.0 / dynamics.rotor.thrust_factor_ns2))
     for number, (hub, spin) in enumerate(zip(dynamics.hubs_body_m, dynamics.spins, strict=True)):
         speeds = [speed] * 4

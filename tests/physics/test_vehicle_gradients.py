@@ -17,7 +17,13 @@ GAINS = {
     "qrsim-waypoint": lambda controller: controller.position_gain_per_s,
     "vessel-position": lambda controller: controller.cruise_speed_mps,
 }
-FLIGHTS = [name for name in library.names() if name.startswith(("hover-", "cruise-"))]
+# by dynamics that another one here has as well
+TWINS = {"hover-ar-drone", "hover-crazyflie", "hover-uav-gazebo"}
+FLIGHTS = [
+    pytest.param(name, marks=[pytest.mark.slow] if name in TWINS else [])
+    for name in library.names()
+    if name.startswith(("hover-", "cruise-"))
+]
 
 
 def flight(scenario):

@@ -23,9 +23,13 @@ from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document
 from kittiwake.sim.fleet import Fleet
 
+pytestmark = pytest.mark.bits
+
 SECONDS = 10.0
 # the compiler orders sums by the batch's length; a rounding of 1e-16 grows by a few orders in 10 s
 ACROSS_BATCHES = 1e-12
+
+SIZES = [1, 7, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 64))]
 
 WORLD = {
     "area": {axis: [-1000, 1000] for axis in ("x_m", "y_m", "z_m")},
@@ -250,7 +254,7 @@ def test_the_air_around_a_vehicle_of_another_group_changes_no_bit(with_another_g
         assert_same_bits(np.asarray(getattr(gusty, axis)), np.asarray(getattr(still, axis)))
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 64])
+@pytest.mark.parametrize("count", SIZES)
 def test_the_size_of_the_batch_changes_the_flight_by_rounding_alone(count, usual):
     log = simulation(gulls(count)).run()
     for name in {"gull-0", f"gull-{min(count, 3) - 1}"}:

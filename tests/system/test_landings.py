@@ -88,7 +88,14 @@ def test_a_vehicle_without_thrust_rides_a_vessel_that_sails_and_turns(tmp_path):
     assert both["landings"].iloc[-1] == 0
 
 
-@pytest.mark.parametrize(("rate_hz", "height_m"), [(500, 0.02), (500, -0.1), (50, 0.02)])
+@pytest.mark.bits
+@pytest.mark.parametrize(
+    ("rate_hz", "height_m"),
+    [
+        (500, 0.02),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((500, -0.1), (50, 0.02))),
+    ],
+)
 def test_a_flight_has_the_same_bits_beside_a_vehicle_in_contact(rate_hz, height_m):
     alone, beside = (flown(LANES % (rate_hz, height)).frame("high") for height in (20, height_m))
     np.testing.assert_array_equal(alone.to_numpy(), beside.to_numpy())

@@ -2,6 +2,7 @@
 
 A row a quantity, over time: to the left the samples on the truth, to the right the error, with its
 mean and deviation. A quantity of many numbers, such as the ranges of a lidar, is a map of them.
+Of a slower log than the sensor only the newest sample of each row is there to be shown.
 """
 
 import re
@@ -33,9 +34,10 @@ Samples = Float64[np.ndarray, "samples parts"]
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """What a sensor said of one quantity when it was new, in the unit in which it is shown.
+    """What a sensor said of one quantity, in the unit in which it is shown.
 
-    ``ideal`` is None where no sensor without errors could be said to say anything.
+    It holds the rows of the log in which something was new since the row before. ``ideal`` is None
+    where no sensor without errors could be said to say anything.
     """
 
     title: str
@@ -107,7 +109,8 @@ def draw_page(vehicle: str, found: Sequence[Quantity]) -> Figure:
     for last in axes[-1]:
         last.set_xlabel("time (s)")
     title = f"Sensors of {vehicle}: measured (dots) on the truth (lines), and the error"
-    figure.suptitle(title, x=0.01, y=1.0 - 0.2 / height_in, ha="left", weight="bold")
+    drawn = f"of each row of the log the newest sample, at most {MAX_SAMPLES:,} of them drawn"
+    figure.suptitle(f"{title}; {drawn}", x=0.01, y=1.0 - 0.2 / height_in, ha="left", weight="bold")
     if len(found) > len(shown):
         left_out = ", ".join(quantity.title for quantity in found[MAX_ROWS:])
         figure.text(0.01, 0.005, f"Left out: {look.shortened(left_out, 150)}", size=look.SMALL)

@@ -13,12 +13,13 @@ from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import FILES, REGISTRIES, parameters_model
 
+WHOLE = "a whole number"
 FORMS = {
     get_args(Real): "a number",
-    get_args(Count): "a whole number",
+    get_args(Count): WHOLE,
     get_args(Flag): "true or false",
     (float,): "a number",
-    (int,): "a whole number",
+    (int,): WHOLE,
     (bool,): "true or false",
     (str,): "text",
     **{(kind,): words for kind, words in FILES.items()},
@@ -170,6 +171,9 @@ def _listed(items: tuple[Any, ...]) -> str:
     form = _allowed(items[0])
     if items[0] in REGISTRIES:
         return f"a list of {form}"
+    several = "whole numbers" + form.removeprefix(WHOLE) if form.startswith(WHOLE) else form
     if items[-1] is ...:
-        return f"a list of {form.removeprefix('a ')}"
-    return f"{len(items)} numbers" if form == FORMS[(float,)] else f"{len(items)} times {form}"
+        return f"a list of {several}"
+    if form == FORMS[(float,)]:
+        return f"{len(items)} numbers"
+    return f"{len(items)} {several}" if several != form else f"{len(items)} times {form}"

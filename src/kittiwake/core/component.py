@@ -105,7 +105,7 @@ class SensorInputs(eqx.Module):
 
 
 class AbstractSensor(AbstractComponent):
-    """Measures the truth with its errors; ``measures`` is the kind of what it gives."""
+    """Measures the truth with its errors; ``measures`` is the ``AbstractMeasurement`` it gives."""
 
     measures: ClassVar[type]
 
@@ -219,9 +219,26 @@ class AbstractProcess(AbstractComponent):
         """Up to when it is known; None if for ever."""
         return None
 
+    def remarks(self, duration_s: float) -> tuple[str, ...]:
+        """What may not be meant in a flight of this length, as sentences without their ends."""
+        del duration_s
+        return ()
+
     @abstractmethod
     def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Any]:
         """The next state, and what there is to see now; ``inputs`` is the time in seconds."""
+
+
+class AbstractProcessKind(AbstractComponent):
+    """What a scenario says of a process, before it is known in which world that runs."""
+
+    @abstractmethod
+    def process(self, world: Any, period_s: float) -> AbstractProcess:
+        """The process in a ``core.world.World``, which has none yet, at steps of this length.
+
+        Raises:
+            ScenarioError: if it could not be there.
+        """
 
 
 class AbstractFault(eqx.Module):

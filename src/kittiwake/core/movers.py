@@ -6,13 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from kittiwake.core.plane import to_part_m
 from kittiwake.core.ray import AbstractObstacle, Ray
 from kittiwake.core.support import Support
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-
-# what is smaller is not divided by: its inverse square is still a number in single precision
-LEAST_SLOPE = 1e-12
 
 
 class AbstractMover(AbstractObstacle):
@@ -36,11 +34,7 @@ class DeckSurface(AbstractMover):
         """To the plane, where that lies in the rectangle."""
         turn = self.support.q_world_from_support.inverse()
         own = Ray(self.support.across(ray.origin_m), turn.rotate(ray.direction))
-        distance = to_level_m(own.origin_m.z, own.direction.z)
-        there = own.at(jnp.where(jnp.isfinite(distance), distance, 0.0))
-        inside = jnp.abs(there.x) <= 0.5 * self.support.length_m
-        inside = inside & (jnp.abs(there.y) <= 0.5 * self.support.width_m)
-        return jnp.where(inside, distance, jnp.inf)
+        return to_part_m(own, 0.0, self._inside)
 
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
         """The same all over."""
@@ -50,6 +44,10 @@ class DeckSurface(AbstractMover):
     def velocity_at(self, point_world_m: Vec3) -> Vec3:
         """That of the support."""
         return self.support.velocity_at(point_world_m)
+
+    def _inside(self, point: Vec3) -> Flag:
+        along = jnp.abs(point.x) <= 0.5 * self.support.length_m
+        return along & (jnp.abs(point.y) <= 0.5 * self.support.width_m)
 
 
 class Neighbour(AbstractMover):
@@ -76,10 +74,3 @@ class Neighbour(AbstractMover):
         """Of a rigid body."""
         lever = point_world_m - self.position_world_m
         return self.velocity_world_mps + self.angular_velocity_world_radps.cross(lever)
-
-
-def to_level_m(height_m: Real, slope: Real) -> Real:
-    """How far a level is along a line that begins so high over it and rises by so much a metre."""
-    crosses = jnp.abs(slope) > LEAST_SLOPE
-    distance = -height_m / jnp.where(crosses, slope, 1.0)
-    return jnp.where(crosses & (distance >= 0.0), distance, jnp.inf)

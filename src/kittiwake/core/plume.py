@@ -10,13 +10,15 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import AbstractComponent, AbstractProcess
-from kittiwake.core.world import FlightArea
+from kittiwake.core.component import AbstractProcess, AbstractProcessKind
+from kittiwake.core.world import FlightArea, World
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
 # before the names of plumes among a world's processes
-PLUME = "plume."
+PLUME = "plumes."
+# over the ground, where the speed of a wind is given
+WIND_HEIGHT_M = 6.0
 
 
 class Site(eqx.Module):
@@ -25,6 +27,13 @@ class Site(eqx.Module):
     wind_world_mps: Vec3
     ground_z_m: Real
     area: FlightArea
+
+    @classmethod
+    def of(cls, world: World) -> "Site":
+        """In a world, with its mean wind at one height."""
+        blowing = world.wind.velocity_world_mps(WIND_HEIGHT_M)
+        carrying = Vec3(float(blowing.x), float(blowing.y), float(blowing.z))
+        return cls(carrying, world.ground_z_m, world.area)
 
 
 class AbstractCloud(eqx.Module):
@@ -35,12 +44,17 @@ class AbstractCloud(eqx.Module):
         """At a place and a time."""
 
 
-class AbstractPlume(AbstractComponent):
+class AbstractPlume(AbstractProcessKind):
     """Kinds of plumes."""
 
-    def check(self, site: Site) -> None:
-        """Refuses a site at which it could not be, before anything is compiled."""
-        del site
+    def check(self, site: Site, period_s: float) -> None:
+        """Refuses a site at which it could not be, or not in steps of this length."""
+        del site, period_s
+
+    def remarks(self, site: Site, duration_s: float) -> tuple[str, ...]:
+        """What may not be meant in a flight of this length, as sentences without their ends."""
+        del site, duration_s
+        return ()
 
     @abstractmethod
     def begin(self, site: Site, key: PRNGKeyArray) -> Any:
@@ -50,6 +64,12 @@ class AbstractPlume(AbstractComponent):
         """The cloud at a time."""
         del time_s, key
         return cloud
+
+    def process(self, world: World, period_s: float) -> "Plume":
+        """At its site."""
+        site = Site.of(world)
+        self.check(site, period_s)
+        return Plume(self, site)
 
 
 class Plume(AbstractProcess):
@@ -67,3 +87,7 @@ class Plume(AbstractProcess):
         del dt_s
         cloud = self.kind.later(state, inputs, key)
         return cloud, cloud
+
+    def remarks(self, duration_s: float) -> tuple[str, ...]:
+        """Those of its kind."""
+        return self.kind.remarks(self.site, duration_s)

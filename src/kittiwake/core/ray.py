@@ -16,9 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.core.apart import apart
+from kittiwake.geometry.scalar import Count, Flag, Real, namespace
 from kittiwake.geometry.vec3 import Vec3
 
+# what is smaller is not divided by: its inverse square is still a number in single precision
+LEAST_SLOPE = 1e-12
+# of the largest part of a direction, so that single precision holds it
+SMALLEST_PART, LARGEST_PART = 1e-30, 1e30
 # so many obstacles of a kind are each compiled on their own, with their numbers folded in
 FEW = 4
 NOTHING = -1
@@ -33,6 +38,29 @@ class Ray(eqx.Module):
     def at(self, distance_m: Real) -> Vec3:
         """The point so far along."""
         return self.origin_m + self.direction * distance_m
+
+
+def unit(direction: Vec3) -> Vec3:
+    """The direction with unit length, whatever length it has."""
+    parts = [abs(part) for part in (direction.x, direction.y, direction.z)]
+    # the square of a small number is zero, and that of a large one infinite
+    largest = max(parts) if namespace(*parts) is np else reduce(jnp.maximum, parts)
+    near_unit = direction / largest
+    return near_unit / near_unit.norm()
+
+
+def refuse_without_direction(direction: Vec3, name: str, instead: str) -> None:
+    """Refuses a parameter that is no direction, with what to write instead."""
+    parts = (direction.x, direction.y, direction.z)
+    if not all(isinstance(part, int | float) for part in parts):
+        return
+    if not SMALLEST_PART <= max(map(abs, parts)) <= LARGEST_PART:
+        given = ", ".join(f"{part:g}" for part in parts)
+        message = (
+            f"{name}: [{given}] is no direction; its largest part must be from {SMALLEST_PART:g} "
+            f"to {LARGEST_PART:g}; write {instead}"
+        )
+        raise ValueError(message)
 
 
 class Hit(eqx.Module):
@@ -113,8 +141,9 @@ def cast(obstacles: Sequence[AbstractObstacle], ray: Ray) -> Hit:
     """The first point of any of the obstacles along a ray."""
     dtype = jnp.result_type(ray.origin_m.x)
     groups = _groups(obstacles, dtype)
-    # without the barrier each component of the normal would compute all distances again
-    first = jax.lax.optimization_barrier([group.nearest(ray) for group in groups])
+    # in one loop of all shapes the compiler finds little that can be done for several rays at once,
+    # and without the barrier each component of the normal would compute all distances again
+    first = jax.lax.optimization_barrier([apart(group.nearest, ray) for group in groups])
     distances = [met.distance_m for met in first]
     nearest = reduce(jnp.minimum, distances, jnp.asarray(jnp.inf, dtype))
     reached = jnp.where(jnp.isfinite(nearest), nearest, 0.0)

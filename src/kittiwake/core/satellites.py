@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 
-from kittiwake.core.component import AbstractComponent, AbstractProcess
-from kittiwake.core.world import Origin
+from kittiwake.core.component import AbstractComponent, AbstractProcess, AbstractProcessKind
+from kittiwake.core.world import Origin, World
 from kittiwake.geometry.scalar import Real
 
 # under this name a world keeps its satellites among its processes
@@ -55,7 +55,7 @@ class AbstractRangeError(AbstractComponent):
         """The next state and the error in metres; ``inputs`` is the time in seconds."""
 
 
-class AbstractConstellation(AbstractComponent):
+class AbstractConstellation(AbstractProcessKind):
     """Kinds of satellites, with the errors of the distances to them."""
 
     default_rate_hz: ClassVar[float | None] = 5.0
@@ -69,6 +69,11 @@ class AbstractConstellation(AbstractComponent):
         Raises:
             ScenarioError: if nothing is known of that time.
         """
+
+    def process(self, world: World, period_s: float) -> "Satellites":
+        """The sky from the world's start on."""
+        del period_s
+        return Satellites(self.orbits(world.origin, world.start_utc), self.errors)
 
 
 class Satellites(AbstractProcess):

@@ -5,33 +5,28 @@ from functools import partial
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Float
 
 from kittiwake.core.component import SensorInputs
-from kittiwake.core.movers import AbstractMover, DeckSurface, to_level_m
+from kittiwake.core.movers import AbstractMover, DeckSurface
+from kittiwake.core.plane import AbstractPlane
 from kittiwake.core.ray import AbstractObstacle, Hit, Ray, cast
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
 
-class Ground(AbstractObstacle):
+class Ground(AbstractPlane):
     """The plane z = ``height_m``."""
 
     height_m: Real
 
-    def distance_m(self, ray: Ray) -> Real:
-        """From either side."""
-        return to_level_m(ray.origin_m.z - self.height_m, ray.direction.z)
-
-    def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
+    @property
+    def across_world(self) -> Vec3:
         """Upwards."""
-        del ray, distance_m
         return Vec3(0.0, 0.0, 1.0)
 
-    def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
-        """None: it has no end."""
-        return []
+    def height_over_m(self, point_world_m: Vec3) -> Real:
+        """Along z."""
+        return point_world_m.z - self.height_m
 
 
 class Scene(eqx.Module):

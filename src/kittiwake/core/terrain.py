@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int8, PRNGKeyArray
 
-from kittiwake.core.component import AbstractComponent, AbstractProcess
-from kittiwake.core.world import FlightArea
+from kittiwake.core.component import AbstractProcess, AbstractProcessKind
+from kittiwake.core.world import FlightArea, World
 from kittiwake.geometry.scalar import Real
 
 # under this name a world keeps its terrain among its processes
@@ -42,12 +42,22 @@ class Terrain(eqx.Module):
         return self.classes[row, _cell(north_m, self.area.y_m, columns)].astype(jnp.int32)
 
 
-class AbstractTerrain(AbstractComponent):
+class AbstractTerrain(AbstractProcessKind):
     """Kinds of ground."""
+
+    def check(self, area: FlightArea) -> None:
+        """Refuses an area on which it could not be, before anything is compiled."""
+        area.check_drawable(("x_m", "y_m"))
 
     @abstractmethod
     def made(self, area: FlightArea, key: PRNGKeyArray) -> Terrain:
         """The ground of one flight; what is not given is drawn."""
+
+    def process(self, world: World, period_s: float) -> "Ground":
+        """The ground of the world's area."""
+        del period_s
+        self.check(world.area)
+        return Ground(self, world.area)
 
 
 class Ground(AbstractProcess):

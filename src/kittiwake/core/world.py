@@ -17,6 +17,7 @@ from kittiwake.core.component import (
     AbstractRegion,
     AbstractWind,
 )
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.ray import AbstractObstacle
@@ -24,6 +25,9 @@ from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+
+# of a side of an area, from which places are drawn
+WIDEST_DRAWN_M = 2e4
 
 
 class FlightArea(eqx.Module):
@@ -40,6 +44,18 @@ class FlightArea(eqx.Module):
             if not low < high:
                 message = f"{name}: [{low}, {high}] is empty; write the lower limit first"
                 raise ValueError(message)
+
+    def check_drawable(self, sides: tuple[str, ...] = ("x_m", "y_m", "z_m")) -> None:
+        """Refuses sides so long that nobody meets what is drawn from between them."""
+        for name in sides:
+            low, high = getattr(self, name)
+            if high - low > WIDEST_DRAWN_M:
+                message = (
+                    "places are drawn from world.area, which is "
+                    f"{(high - low) / 1e3:g} km long in {name}; write world.area, "
+                    "such as {x_m: [-50, 50], y_m: [-50, 50], z_m: [0, 40]}, or the places"
+                )
+                raise ScenarioError(message)
 
     def limits(self, position_world_m: Vec3) -> tuple[Limit, Limit, Limit]:
         """What a vehicle's coordinates may be."""
@@ -63,7 +79,9 @@ class World(eqx.Module):
 
     Ground is the plane z = ``ground_z_m``. Vehicles nearer to each other than
     ``collision_distance_m`` are lost, if an interaction says how near they are. ``obstacles`` are
-    what rays meet beside the ground; ``processes`` are what evolves by itself, by name.
+    what rays meet beside the ground; ``processes`` are what evolves by itself, by name. The
+    magnetic field is None where none is known, and ``no_field_because`` says to those who measure
+    it why.
     """
 
     gravity_mps2: Real
@@ -78,7 +96,8 @@ class World(eqx.Module):
     regions: tuple[AbstractRegion, ...] = ()
     platforms: tuple[AbstractPlatform, ...] = ()
     obstacles: tuple[AbstractObstacle, ...] = ()
-    magnetic_field_world_t: Vec3 = Vec3(0.0, 0.0, 0.0)
+    magnetic_field_world_t: Vec3 | None = Vec3(0.0, 0.0, 0.0)
+    no_field_because: str = eqx.field(static=True, default="")
     start_utc: datetime = eqx.field(static=True, default=datetime(2026, 1, 1, 12, tzinfo=UTC))
     processes: dict[str, Scheduled[AbstractProcess]] = eqx.field(default_factory=dict)
 

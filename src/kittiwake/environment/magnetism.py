@@ -24,8 +24,8 @@ def earth_field_world_t(origin: Origin, time_utc: datetime) -> Vec3:
     altitude_m = float(origin.altitude_m)
     if not LOWEST_M <= altitude_m <= HIGHEST_M:
         message = (
-            f"origin.altitude_m: the magnetic field at {altitude_m:g} m is not known; write a "
-            f"height from {LOWEST_M:g} to {HIGHEST_M:g}, or magnetic_field_world_t"
+            f"the Earth's magnetic field at world.origin.altitude_m: {altitude_m:g} is not known; "
+            f"write one from {LOWEST_M:g} to {HIGHEST_M:g}, or world.magnetic_field_world_t"
         )
         raise ScenarioError(message)
     try:
@@ -37,8 +37,8 @@ def earth_field_world_t(origin: Origin, time_utc: datetime) -> Vec3:
         )
     except (ValueError, OSError) as error:
         message = (
-            f"start_utc: no magnetic model is valid at {time_utc:%Y-%m-%d}; write another date, or "
-            "magnetic_field_world_t"
+            f"the Earth's magnetic field on {time_utc.date()} is not known; write another date "
+            "as world.start_utc, or world.magnetic_field_world_t"
         )
         raise ScenarioError(message) from error
     return Vec3(field.y, field.x, -field.z) * TESLA_PER_NANOTESLA

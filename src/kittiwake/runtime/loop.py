@@ -15,6 +15,7 @@ from jaxtyping import Float64
 
 from kittiwake.analysis.table import Event
 from kittiwake.runtime.program import Program
+from kittiwake.runtime.thinning import Thinning
 from kittiwake.runtime.watch import Block, Verdict, Watch
 from kittiwake.scenario.size import steps_in
 
@@ -68,6 +69,10 @@ class Flight:
     def __post_init__(self) -> None:
         self.rate_hz = self.program.fleet.rate_hz
         self.layout = self.program.layout
+        self._thinnings = {
+            name: Thinning(self.log_every, self.rate_hz, columns)
+            for name, columns in self.layout.columns.items()
+        }
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
         self.outcome = Outcome()
         began = time.perf_counter()
@@ -120,29 +125,13 @@ class Flight:
         told: dict[str, set[float]] = {}
         for event in events:
             told.setdefault(event.vehicle, set()).add(event.time_s)
-        thinned = {
-            name: self._thinned(values, told.get(name, set())) for name, values in block.items()
-        }
-        if ended:
-            thinned = {name: _with_last(rows, block[name]) for name, rows in thinned.items()}
-        for event in events:
             sink.event(event.time_s, event.vehicle, event.event)
             self.outcome.events.append(event)
+        thinned = {
+            name: self._thinnings[name].thinned(rows, told.get(name, set()), ended=ended)
+            for name, rows in block.items()
+        }
         sink.write(thinned)
-
-    def _thinned(self, values: np.ndarray, told_s: set[float]) -> np.ndarray:
-        """Each so many rows, and those in which something happened to the vehicle."""
-        if self.log_every == 1:
-            return values
-        ticks = np.rint(values[:, 0] * self.rate_hz).astype(np.int64)
-        return values[(ticks % self.log_every == 0) | np.isin(values[:, 0], list(told_s))]
-
-
-def _with_last(rows: np.ndarray, block: np.ndarray) -> np.ndarray:
-    """The rows kept of a flight's last block, with its very last one, which says how it ended."""
-    if len(rows) and rows[-1, 0] == block[-1, 0]:
-        return rows
-    return np.concatenate([rows, block[-1:]])
 
 
 @dataclass

@@ -13,6 +13,8 @@ MAX_BYTES = 64 * 1024 * 1024
 MAX_TRIANGLES = 200_000
 # beyond, single precision shows less than a tenth of a metre
 MAX_COORDINATE_M = 1e6
+# of a binary STL file: before the triangles, where the last four tell their number; and of each
+HEADER_BYTES, FACET_BYTES = 84, 50
 FORMATS = {".stl": "stl", ".obj": "obj"}
 
 
@@ -60,6 +62,10 @@ def _corners(path: Path, content: bytes) -> Float[np.ndarray, "triangles 3 3"]:
     import trimesh
 
     kind = FORMATS[path.suffix.lower()]
+    if kind == "stl":
+        _refuse_cut_off(path, content)
+    else:
+        content = _plain_obj(path, content)
     # what a file names besides, such as colours, is neither needed nor looked for
     options = {"skip_materials": True} if kind == "obj" else {}
     try:
@@ -69,6 +75,40 @@ def _corners(path: Path, content: bytes) -> Float[np.ndarray, "triangles 3 3"]:
     except Exception as error:
         message = f"{path.name}: no {kind.upper()} file that can be read ({error})"
         raise ScenarioError(message) from None
+
+
+def _refuse_cut_off(path: Path, content: bytes) -> None:
+    """Refuses a binary STL file of another length than its number of triangles takes."""
+    if b"\0" not in content:
+        return
+    triangles = int.from_bytes(content[HEADER_BYTES - 4 : HEADER_BYTES], "little")
+    expected = HEADER_BYTES + triangles * FACET_BYTES
+    if len(content) != expected:
+        message = (
+            f"{path.name}: has {len(content):,} bytes and announces {triangles:,} triangles, which "
+            f"take {expected:,}; it was cut off, or is no STL file"
+        )
+        raise ScenarioError(message)
+
+
+def _plain_obj(path: Path, content: bytes) -> bytes:
+    """An OBJ file with single spaces, whose faces name vertices that there are.
+
+    The library passes over lines that are indented or divided by tabs, counts references backwards
+    from the end of the file instead of from their line, and has no lines in its errors.
+    """
+    lines = [b" ".join(line.split()) for line in content.splitlines()]
+    vertices = sum(line.startswith(b"v ") for line in lines)
+    for number, line in enumerate(lines, start=1):
+        for corner in line.split()[1:] if line.startswith(b"f ") else ():
+            vertex = corner.partition(b"/")[0].decode("ascii", "replace")
+            if not (vertex.isdecimal() and 1 <= int(vertex) <= vertices):
+                message = (
+                    f"{path.name}:{number}: there is no vertex {vertex}; corners of a face are "
+                    f"whole numbers from 1 to {vertices}, the number of vertices in the file"
+                )
+                raise ScenarioError(message)
+    return b"\n".join(lines)
 
 
 def _refuse_bad_numbers(path: Path, corners: Float[np.ndarray, "triangles 3 3"]) -> None:

@@ -68,6 +68,10 @@ class Scenario:
                 for fault in vehicle.faults
                 if fault.at_s >= self.duration_s
             ]
+        for name, process in self.world.processes.items():
+            found += [
+                f"world.{name}: {said}" for said in process.component.remarks(self.duration_s)
+            ]
         return found
 
     def fleet(self, *, single_precision: bool = False) -> Fleet:

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.gps_time import utc_from_gps
 from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.scenario.problems import shortened
 
@@ -53,7 +52,7 @@ def read_sp3(path: Path) -> OrbitTable:
     positions_km = [[e.positions_km.get(number, nowhere) for number in numbers] for e in epochs]
     return OrbitTable(
         source=path.name,
-        begins_utc=utc_from_gps(first),
+        begins_gps=first,
         numbers=numbers,
         time_s=np.array([(e.time_gps - first).total_seconds() for e in epochs]),
         positions_ecef_m=np.array(positions_km) * 1000.0,

@@ -1,6 +1,6 @@
 """From a scenario's ``world`` to the world."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -73,12 +73,10 @@ class WorldBuilder:
         several = [*interactions, *(part for group in named.values() for part in group)]
         if None in (*single.values(), *several):
             return BuiltWorld(settings, None, turbulence)
-        start_utc, field = self._on_earth(settings)
-        if start_utc is None or field is None:
+        start_utc = self._start_utc(settings)
+        if start_utc is None:
             return BuiltWorld(settings, None, turbulence)
-        processes = evolving.processes(kinds, settings, single["wind"], start_utc)
-        if processes is None:
-            return BuiltWorld(settings, None, turbulence)
+        field, no_field_because = _magnetic_field(settings, start_utc)
         distance_m = settings.collision_distance_m
         if distance_m is not None and not any(isinstance(i, Proximity) for i in interactions):
             interactions = (*interactions, Proximity())
@@ -88,6 +86,7 @@ class WorldBuilder:
             origin=settings.origin,
             start_utc=start_utc,
             magnetic_field_world_t=field,
+            no_field_because=no_field_because,
             area=settings.area,
             collision_distance_m=distance_m or 0.0,
             interactions=interactions,
@@ -97,19 +96,17 @@ class WorldBuilder:
             regions=named["regions"],
             platforms=named["platforms"],
             obstacles=named["obstacles"],
-            processes=processes,
         )
-        return BuiltWorld(settings, world, turbulence)
+        processes = evolving.processes(kinds, world)
+        if processes is None:
+            return BuiltWorld(settings, None, turbulence)
+        return BuiltWorld(settings, replace(world, processes=processes), turbulence)
 
-    def _on_earth(self, settings: WorldSettings) -> tuple[datetime | None, Vec3 | None]:
-        """The start's time and the magnetic field, None for what was refused."""
+    def _start_utc(self, settings: WorldSettings) -> datetime | None:
+        """When the world begins, or None after noting what is wrong with it."""
         with self.components.problems.noting(("world", "start_utc")):
-            start_utc = _time_utc(settings.start_utc)
-            if settings.magnetic_field_world_t is not None:
-                return start_utc, settings.magnetic_field_world_t
-            with self.components.problems.noting(("world",)):
-                return start_utc, earth_field_world_t(settings.origin, start_utc)
-        return None, None
+            return _time_utc(settings.start_utc)
+        return None
 
     def _refuse_unknown(self, data: dict[str, Any]) -> None:
         """Takes unknown keys out, noted with the components of the world among what is allowed."""
@@ -122,10 +119,21 @@ class WorldBuilder:
             self.components.problems.note(("world", key), f"there is no such key. {known}")
 
 
+def _magnetic_field(settings: WorldSettings, start_utc: datetime) -> tuple[Vec3 | None, str]:
+    """The field, or why there is none: that matters only to those who measure it."""
+    if settings.magnetic_field_world_t is not None:
+        return settings.magnetic_field_world_t, ""
+    try:
+        return earth_field_world_t(settings.origin, start_utc), ""
+    except ScenarioError as error:
+        return None, str(error)
+
+
 def _time_utc(written: str) -> datetime:
     try:
         time = datetime.fromisoformat(written)
-    except ValueError:
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    # on the first and the last day of the calendar another zone's time may have no place in it
+    except (ValueError, OverflowError):
         message = f"{shortened(written)} is not allowed; write a time such as 2026-06-30T09:30:00"
         raise ScenarioError(message) from None
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

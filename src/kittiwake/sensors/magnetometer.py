@@ -48,7 +48,9 @@ class Magnetometer(AbstractSensor):
     range_t: Annotated[Real, POSITIVE] = 1.3e-4
 
     def check(self, world: World) -> None:
-        """Refuses a world without a field."""
+        """Refuses a world without a field, and one whose field is not known."""
+        if world.magnetic_field_world_t is None:
+            raise ScenarioError(world.no_field_because)
         if float(world.magnetic_field_world_t.norm()) == 0.0:
             message = (
                 "world.magnetic_field_world_t is zero, so that there is nothing to measure; write "

@@ -30,6 +30,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.core.terrain import CLUTTER, OCCLUSION, TERRAIN, Terrain
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -46,7 +47,7 @@ DOWNWARDS = Mount(pitch_rad=math.pi / 2)
 Image: TypeAlias = Float[Array, "rows columns"]
 
 
-class PersonsMeasurement(eqx.Module):
+class PersonsMeasurement(AbstractMeasurement):
     """What a classifier makes of an image, by row, from above, and column, from the left.
 
     Attributes:

@@ -12,12 +12,13 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.core.noise import normal
 from kittiwake.core.plume import PLUME, AbstractCloud
 from kittiwake.geometry.scalar import Real
 
 
-class ConcentrationMeasurement(eqx.Module):
+class ConcentrationMeasurement(AbstractMeasurement):
     """Of what plumes carry, in the unit of what leaves their sources per cubic metre."""
 
     concentration: Real

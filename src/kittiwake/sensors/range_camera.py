@@ -14,23 +14,24 @@ import math
 from typing import Annotated, ClassVar, Literal
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.component import AbstractSensor, SensorInputs
-from kittiwake.core.scene import scene
+from kittiwake.core.component import SensorInputs
+from kittiwake.core.measurements import AbstractMeasurement
+from kittiwake.core.scene import Scene
 from kittiwake.geometry.scalar import Real
 from kittiwake.sensors.mount import Mount
-from kittiwake.sensors.view import Ranges, Reach, refuse_without_range, view_of
+from kittiwake.sensors.ranging import AbstractOptical
+from kittiwake.sensors.view import Reach, view_of
 
 PIXELS = Bounds(1.0, 1024.0)
 # short of a half space, which no plane can image
 FIELD_RAD = Bounds(0.0, math.radians(170.0), open_below=True)
 
 
-class DepthMeasurement(eqx.Module):
+class DepthMeasurement(AbstractMeasurement):
     """An image of distances by row, from above, and column, from the left.
 
     Where nothing was seen it holds the longest range, not valid.
@@ -40,7 +41,7 @@ class DepthMeasurement(eqx.Module):
     valid: Bool[Array, "rows columns"]
 
 
-class RangeCamera(AbstractSensor):
+class RangeCamera(AbstractOptical):
     """A depth image along the x axis of its mount."""
 
     measures: ClassVar[type] = DepthMeasurement
@@ -55,23 +56,6 @@ class RangeCamera(AbstractSensor):
     max_range_m: Annotated[Real, POSITIVE] = 10.0
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
-    def __check_init__(self) -> None:
-        """Refuses ranges of which there is none."""
-        refuse_without_range(self.min_range_m, self.max_range_m)
-
-    def step(
-        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[tuple[()], DepthMeasurement]:
-        """The image."""
-        del dt_s
-        shape = (self.height, self.width)
-        noise = jax.random.normal(key, shape, jnp.result_type(float)) * self.deviation_m
-        return state, self._read(inputs, noise)
-
-    def ideal(self, inputs: SensorInputs) -> DepthMeasurement:
-        """The image without noise."""
-        return self._read(inputs, 0.0)
-
     def directions(self) -> Float[Array, "pixels 3"]:
         """Of the rays through the pixels, row by row, in the mount's axes."""
         dtype = jnp.result_type(float)
@@ -82,15 +66,13 @@ class RangeCamera(AbstractSensor):
         length = jnp.sqrt(1.0 + left * left + up * up)
         return jnp.stack([jnp.ones_like(left), left, up], axis=-1) / length[:, None]
 
-    def _read(self, inputs: SensorInputs, noise_m: Ranges) -> DepthMeasurement:
+    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, "rows columns"]:
+        """Of each pixel."""
         rays, view = self.directions(), view_of(inputs.truth, self.mount)
         # what is told is to lie in the range, not the way along the ray
         everything = Reach(0.0, jnp.inf)
-        seen = scene(inputs)
-        way = everything.nearest_answers_m(seen, view, rays[:, None], jnp.zeros_like(rays))
+        way = everything.nearest_answers_m(scene, view, rays[:, None], jnp.zeros_like(rays))
         met = jnp.isfinite(way)
         share = rays[:, 0] if self.along == "axis" else 1.0
         depth = jnp.where(met, jnp.where(met, way, 0.0) * share, jnp.inf)
-        reach = Reach(self.min_range_m, self.max_range_m)
-        answers = reach.within_m(depth).reshape(self.height, self.width)
-        return DepthMeasurement(reach.told_m(answers, noise_m), jnp.isfinite(answers))
+        return self.reach().within_m(depth).reshape(self.height, self.width)

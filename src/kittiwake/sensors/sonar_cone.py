@@ -11,22 +11,23 @@ from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.component import SensorInputs
 from kittiwake.core.measurements import RangeMeasurement
-from kittiwake.core.scene import scene
+from kittiwake.core.scene import Scene
 from kittiwake.geometry.scalar import Real
 from kittiwake.sensors.mount import Mount
+from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
-from kittiwake.sensors.view import Reach, bounded_noise, refuse_without_range, view_of
+from kittiwake.sensors.view import view_of
 
 HALF_ANGLE_RAD = Bounds(0.0, math.pi / 2)
 RINGS, RAYS = Bounds(1.0, 32.0), Bounds(3.0, 128.0)
 
 
-class SonarCone(AbstractSensor):
+class SonarCone(AbstractUltrasonic):
     """The nearest echo in a cone about the x axis of its mount."""
 
     measures: ClassVar[type] = RangeMeasurement
@@ -42,22 +43,6 @@ class SonarCone(AbstractSensor):
     max_range_rate_mps: Annotated[Real, POSITIVE] | None = None
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
-    def __check_init__(self) -> None:
-        """Refuses ranges of which there is none."""
-        refuse_without_range(self.min_range_m, self.max_range_m)
-
-    def step(
-        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[tuple[()], RangeMeasurement]:
-        """The reading."""
-        del dt_s
-        noise = bounded_noise(key, (), self.noise_bound_m)
-        return state, self._read(inputs, noise)
-
-    def ideal(self, inputs: SensorInputs) -> RangeMeasurement:
-        """The reading without noise."""
-        return self._read(inputs, 0.0)
-
     def directions(self) -> Float[Array, "rays 3"]:
         """Of the rays, in the mount's axes."""
         dtype = jnp.result_type(float)
@@ -68,10 +53,7 @@ class SonarCone(AbstractSensor):
         rays = jnp.stack([jnp.cos(off), aside * jnp.cos(turn), aside * jnp.sin(turn)], axis=-1)
         return jnp.concatenate([jnp.asarray([[1.0, 0.0, 0.0]], dtype), rays])
 
-    def _read(self, inputs: SensorInputs, noise_m: Real) -> RangeMeasurement:
-        reach = Reach(
-            self.min_range_m, self.max_range_m, self.max_incidence_rad, self.max_range_rate_mps
-        )
+    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, ""]:
+        """The nearest in the cone."""
         view, rays = view_of(inputs.truth, self.mount), self.directions()[None]
-        answer = reach.nearest_answers_m(scene(inputs), view, rays, jnp.zeros((1, 3)))[0]
-        return RangeMeasurement(reach.told_m(answer, noise_m), jnp.isfinite(answer))
+        return self.reach().nearest_answers_m(scene, view, rays, jnp.zeros((1, 3)))[0]

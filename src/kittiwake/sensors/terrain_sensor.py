@@ -2,16 +2,16 @@
 
 from typing import Any, ClassVar
 
-import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.core.terrain import TERRAIN, Terrain
 from kittiwake.geometry.scalar import Count, Real
 
 
-class TerrainMeasurement(eqx.Module):
+class TerrainMeasurement(AbstractMeasurement):
     """0 for open ground, 1 for clutter, 2 for what hides persons."""
 
     terrain_class: Count

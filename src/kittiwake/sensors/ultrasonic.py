@@ -14,29 +14,23 @@ Source: the Matlab drone simulator of R. Coronel, equations 5-5 to 5-7: 27.5 deg
 import math
 from typing import Annotated, ClassVar
 
-import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.component import SensorInputs
 from kittiwake.core.measurements import RangeMeasurement
-from kittiwake.core.scene import scene
+from kittiwake.core.ray import refuse_without_direction, unit
+from kittiwake.core.scene import Scene
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sensors.view import (
-    Reach,
-    bounded_noise,
-    refuse_without_direction,
-    refuse_without_range,
-    unit,
-    view_from,
-)
+from kittiwake.sensors.ranging import AbstractUltrasonic
+from kittiwake.sensors.view import view_from
 
 INCIDENCE_RAD = Bounds(0.0, math.pi / 2)
 INCIDENCE_LIMIT_RAD = math.radians(27.5)
 
 
-class Ultrasonic(AbstractSensor):
+class Ultrasonic(AbstractUltrasonic):
     """The distance of the first surface along a line, where it echoes."""
 
     measures: ClassVar[type] = RangeMeasurement
@@ -51,26 +45,10 @@ class Ultrasonic(AbstractSensor):
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     def __check_init__(self) -> None:
-        """Refuses a direction of no length, and ranges of which there is none."""
-        refuse_without_direction(self.direction_body)
-        refuse_without_range(self.min_range_m, self.max_range_m)
+        """Refuses what is no direction."""
+        refuse_without_direction(self.direction_body, "direction_body", "[1, 0, 0] to look ahead")
 
-    def step(
-        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[tuple[()], RangeMeasurement]:
-        """The reading."""
-        del dt_s
-        noise = bounded_noise(key, (), self.noise_bound_m)
-        return state, self._read(inputs, noise)
-
-    def ideal(self, inputs: SensorInputs) -> RangeMeasurement:
-        """The reading without noise."""
-        return self._read(inputs, 0.0)
-
-    def _read(self, inputs: SensorInputs, noise_m: Real) -> RangeMeasurement:
-        reach = Reach(
-            self.min_range_m, self.max_range_m, self.max_incidence_rad, self.max_range_rate_mps
-        )
+    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, ""]:
+        """Along the line."""
         view = view_from(inputs.truth, self.position_body_m)
-        answer = reach.answer_m(scene(inputs), view, unit(self.direction_body), Vec3.zero())
-        return RangeMeasurement(reach.told_m(answer, noise_m), jnp.isfinite(answer))
+        return self.reach().answer_m(scene, view, unit(self.direction_body), Vec3.zero())

@@ -17,10 +17,13 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractSensor, SensorInputs
-from kittiwake.core.scene import scene
+from kittiwake.core.component import SensorInputs
+from kittiwake.core.measurements import AbstractMeasurement
+from kittiwake.core.ray import refuse_without_direction, unit
+from kittiwake.core.scene import Scene
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.round_robin import (
     OWN_SLOT_RATE_HZ,
     SCHEMES,
@@ -30,15 +33,7 @@ from kittiwake.sensors.round_robin import (
     refuse_slots,
 )
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
-from kittiwake.sensors.view import (
-    Ranges,
-    Reach,
-    bounded_noise,
-    refuse_without_direction,
-    refuse_without_range,
-    unit,
-    view_from,
-)
+from kittiwake.sensors.view import view_from
 
 HALF = math.sqrt(0.5)
 
@@ -50,11 +45,11 @@ class LineOfSight(eqx.Module):
     direction_body: Vec3
 
     def __check_init__(self) -> None:
-        """Refuses a direction of no length."""
-        refuse_without_direction(self.direction_body)
+        """Refuses what is no direction."""
+        refuse_without_direction(self.direction_body, "direction_body", "[1, 0, 0] to look ahead")
 
 
-class TurnsMeasurement(eqx.Module):
+class TurnsMeasurement(AbstractMeasurement):
     """What five sensors said last: front, bottom, left, right, back.
 
     ``active`` are those that measured in the present slot.
@@ -73,7 +68,7 @@ class UltrasonicArrayState(eqx.Module):
     valid: Bool[Array, "5"]
 
 
-class UltrasonicArray(AbstractSensor):
+class UltrasonicArray(AbstractUltrasonic):
     """Five ultrasonic sensors in a round of slots; ``rate_hz`` is the number of slots a second."""
 
     measures: ClassVar[type] = TurnsMeasurement
@@ -92,13 +87,12 @@ class UltrasonicArray(AbstractSensor):
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     def __check_init__(self) -> None:
-        """Refuses two schemes, slots that break a partition, and ranges of which there is none."""
+        """Refuses two schemes, and slots that break a partition."""
         if self.slots is not None:
             if self.scheme is not None:
                 message = f"slots: scheme is given as well ({self.scheme}); give one of them"
                 raise ValueError(message)
             refuse_slots(self.slots)
-        refuse_without_range(self.min_range_m, self.max_range_m)
 
     @property
     def turns(self) -> Scheme:
@@ -120,38 +114,31 @@ class UltrasonicArray(AbstractSensor):
             jnp.asarray(0, jnp.int32), farthest, jnp.zeros(len(SENSORS), bool)
         )
 
-    def step(
-        self, state: UltrasonicArrayState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[UltrasonicArrayState, TurnsMeasurement]:
-        """What is said in the slot that begins; a step is a slot."""
-        del dt_s
-        slots = self.turns.slots
-        table = np.array([[name in slot for name in SENSORS] for slot in slots])
-        active = jnp.asarray(table)[state.slot]
-        noise = bounded_noise(key, (len(SENSORS),), self.noise_bound_m)
-        now = self._read(inputs, noise)
-        ranges = jnp.where(active, now.ranges_m, state.ranges_m)
-        valid = jnp.where(active, now.valid, state.valid)
-        later = UltrasonicArrayState((state.slot + 1) % len(slots), ranges, valid)
-        return later, TurnsMeasurement(ranges, valid, active)
-
-    def ideal(self, inputs: SensorInputs) -> TurnsMeasurement:
-        """What all five would say if they could measure at once, without noise."""
-        return self._read(inputs, 0.0)
-
-    def _read(self, inputs: SensorInputs, noise_m: Ranges) -> TurnsMeasurement:
-        reach = Reach(
-            self.min_range_m, self.max_range_m, self.max_incidence_rad, self.max_range_rate_mps
-        )
-        seen, motion = scene(inputs), inputs.truth
-        answers = jnp.stack(
+    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, "5"]:
+        """Of all five, as if they could measure at once."""
+        reach = self.reach()
+        return jnp.stack(
             [
                 reach.answer_m(
-                    *(seen, view_from(motion, line.position_body_m)),
+                    *(scene, view_from(inputs.truth, line.position_body_m)),
                     *(unit(line.direction_body), Vec3.zero()),
                 )
                 for line in (self.front, self.bottom, self.left, self.right, self.back)
             ]
         )
-        ranges = reach.told_m(answers, noise_m)
-        return TurnsMeasurement(ranges, jnp.isfinite(answers), jnp.ones(len(SENSORS), bool))
+
+    def measurement(self, ranges_m: Float[Array, "5"], valid: Bool[Array, "5"]) -> TurnsMeasurement:
+        """Of all five."""
+        return TurnsMeasurement(ranges_m, valid, jnp.ones(len(SENSORS), bool))
+
+    def told(
+        self, state: UltrasonicArrayState, now: TurnsMeasurement
+    ) -> tuple[UltrasonicArrayState, TurnsMeasurement]:
+        """What is said in the slot that begins; a step is a slot."""
+        slots = self.turns.slots
+        table = np.array([[name in slot for name in SENSORS] for slot in slots])
+        active = jnp.asarray(table)[state.slot]
+        ranges = jnp.where(active, now.ranges_m, state.ranges_m)
+        valid = jnp.where(active, now.valid, state.valid)
+        later = UltrasonicArrayState((state.slot + 1) % len(slots), ranges, valid)
+        return later, TurnsMeasurement(ranges, valid, active)

@@ -16,30 +16,23 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.component import AbstractSensor, SensorInputs
+from kittiwake.core.component import SensorInputs
 from kittiwake.core.measurements import RangesMeasurement
-from kittiwake.core.scene import scene
+from kittiwake.core.scene import Scene
 from kittiwake.geometry.scalar import Real
 from kittiwake.sensors.mount import Mount
+from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ultrasonic import INCIDENCE_RAD
-from kittiwake.sensors.view import (
-    Ranges,
-    Reach,
-    bounded_noise,
-    directions,
-    refuse_without_range,
-    spread,
-    view_of,
-)
+from kittiwake.sensors.view import directions, spread, view_of
 
 WIDTH_RAD, HEIGHT_RAD = Bounds(0.0, 2.0 * math.pi), Bounds(0.0, math.pi)
 SENSORS, RAYS = Bounds(1.0, 64.0), Bounds(1.0, 99.0)
 
 
-class UltrasonicFan(AbstractSensor):
+class UltrasonicFan(AbstractUltrasonic):
     """A ring of ultrasonic sensors with fans of rays and bounded noise."""
 
     measures: ClassVar[type] = RangesMeasurement
@@ -58,37 +51,18 @@ class UltrasonicFan(AbstractSensor):
     max_range_rate_mps: Annotated[Real, POSITIVE] | None = None
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.005
 
-    def __check_init__(self) -> None:
-        """Refuses ranges of which there is none."""
-        refuse_without_range(self.min_range_m, self.max_range_m)
-
-    def step(
-        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[tuple[()], RangesMeasurement]:
-        """The readings."""
-        del dt_s
-        noise = bounded_noise(key, (self.sensors,), self.noise_bound_m)
-        return state, self._read(inputs, noise)
-
-    def ideal(self, inputs: SensorInputs) -> RangesMeasurement:
-        """The readings without noise."""
-        return self._read(inputs, 0.0)
-
     def azimuths_rad(self) -> Float[Array, " sensors"]:
         """Where each sensor looks, to the left from forward."""
         places = jnp.arange(self.sensors, dtype=jnp.result_type(float))
         return (2.0 * places + 1.0) * (math.pi / self.sensors)
 
+    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, " sensors"]:
+        """The nearest of each fan."""
+        azimuth, view = self.azimuths_rad(), view_of(inputs.truth, self.mount)
+        ring = directions(azimuth, jnp.zeros_like(azimuth)) * self.ring_radius_m
+        return self.reach().nearest_answers_m(scene, view, jax.vmap(self._fan)(azimuth), ring)
+
     def _fan(self, azimuth_rad: Real) -> Float[Array, "rays 3"]:
         aside = azimuth_rad + spread(self.horizontal_rad, self.horizontal_rays)
         up = spread(self.vertical_rad, self.vertical_rays)
         return directions(jnp.repeat(aside, len(up)), jnp.tile(up, len(aside)))
-
-    def _read(self, inputs: SensorInputs, noise_m: Ranges) -> RangesMeasurement:
-        reach = Reach(
-            self.min_range_m, self.max_range_m, self.max_incidence_rad, self.max_range_rate_mps
-        )
-        azimuth, view = self.azimuths_rad(), view_of(inputs.truth, self.mount)
-        ring = directions(azimuth, jnp.zeros_like(azimuth)) * self.ring_radius_m
-        answers = reach.nearest_answers_m(scene(inputs), view, jax.vmap(self._fan)(azimuth), ring)
-        return RangesMeasurement(reach.told_m(answers, noise_m), jnp.isfinite(answers))

@@ -5,7 +5,7 @@ from typing import TypeAlias
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float
 
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.ray import Ray
@@ -72,7 +72,7 @@ class Reach(eqx.Module):
     incidence_rad: Real | None = None
     range_rate_mps: Real | None = None
 
-    def answer_m(self, scene: Scene, view: View, direction: Vec3, from_m: Vec3) -> Real:
+    def answer_m(self, scene: Scene, view: View, direction: Vec3, from_m: Vec3) -> Float[Array, ""]:
         """How far the first surface along a ray is; infinite if it gives no answer.
 
         What lies behind it gives none either, whether the first one answers or not.
@@ -113,38 +113,6 @@ class Reach(eqx.Module):
 
         answers = jax.vmap(jax.vmap(along, in_axes=(0, None)))(directions, from_m)
         return jnp.min(answers, axis=-1)
-
-
-def bounded_noise(
-    key: PRNGKeyArray, shape: tuple[int, ...], bound: Real
-) -> Float[Array, "*places"]:
-    """Independent numbers, evenly spread between the bound and its opposite."""
-    return jax.random.uniform(key, shape, jnp.result_type(float), -1.0, 1.0) * bound
-
-
-def refuse_without_range(nearest_m: Real, farthest_m: Real) -> None:
-    """Refuses a shortest range that is not below the longest one."""
-    if not (isinstance(nearest_m, int | float) and isinstance(farthest_m, int | float)):
-        return
-    if not nearest_m < farthest_m:
-        message = (
-            f"min_range_m: {nearest_m:g} is not below max_range_m, {farthest_m:g}; write a smaller "
-            "one, or leave it out"
-        )
-        raise ValueError(message)
-
-
-def refuse_without_direction(direction: Vec3, name: str = "direction_body") -> None:
-    """Refuses a direction of no length."""
-    parts = (direction.x, direction.y, direction.z)
-    if all(isinstance(part, int | float) and part == 0.0 for part in parts):
-        message = f"{name}: [0, 0, 0] is no direction; write [1, 0, 0] to look ahead"
-        raise ValueError(message)
-
-
-def unit(direction: Vec3) -> Vec3:
-    """The direction with unit length."""
-    return direction / direction.norm()
 
 
 def spread(angle_rad: Real, count: int) -> Float[Array, " count"]:

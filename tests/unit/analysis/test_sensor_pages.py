@@ -73,6 +73,11 @@ def test_errors_are_told_with_mean_and_deviation(log):
     assert "error: x 14.3 ± 19.6, y 71.6 ± 19.6, z 129 ± 19.6" in titles
 
 
+def test_a_page_says_which_samples_it_shows(log):
+    said = draw_page("tern", quantities(log, "tern")).get_suptitle()
+    assert "of each row of the log the newest sample, at most 2,000 of them" in said
+
+
 def test_what_does_not_fit_on_a_page_is_named():
     names = [f"s{i}" for i in range(MAX_ROWS + 2)]
     columns = {f"sensor.{name}.range_m": 1.0 for name in names}

@@ -33,10 +33,12 @@ def place_ecef_m(number, time_s):
     )
 
 
-def sp3_lines(numbers=(1, 2, 5, 9, 17), times=24, interval_s=900, version="d"):
+def sp3_lines(
+    numbers=(1, 2, 5, 9, 17), times=24, interval_s=900, version="d", begins_gps=BEGINS_GPS
+):
     """A file with the positions rounded as such files have them, to a millimetre."""
     lines = [
-        f"#{version}P{BEGINS_GPS:%Y %m %d %H %M}  0.00000000 {times:7d} ORBIT IGS20 FIT  XXX",
+        f"#{version}P{begins_gps:%Y %m %d %H %M}  0.00000000 {times:7d} ORBIT IGS20 FIT  XXX",
         "## 2408  21600.00000000   900.00000000 61100 0.2500000000000",
         f"+   {len(numbers):2d}   " + "".join(f"G{number:02d}" for number in numbers),
         "%c G  cc GPS ccc cccc cccc cccc cccc ccccc ccccc ccccc ccccc",
@@ -46,7 +48,7 @@ def sp3_lines(numbers=(1, 2, 5, 9, 17), times=24, interval_s=900, version="d"):
     ]
     for count in range(times):
         time_s = float(count * interval_s)
-        now = BEGINS_GPS + timedelta(seconds=time_s)
+        now = begins_gps + timedelta(seconds=time_s)
         lines.append(f"*  {now:%Y %m %d %H %M} {now.second:11.8f}")
         for number in numbers:
             x, y, z = place_ecef_m(number, time_s) / 1000.0

@@ -208,5 +208,6 @@ def test_rays_hit_what_they_hit_in_mujoco(case):
     slope = np.abs(np.sum(own * directions, axis=1))[met]
     off = np.abs(np.asarray(hit.distance_m)[met] - distances[met])
     assert np.max(off * np.minimum(slope, 1.0)) < tolerance_m
+    assert np.max(off[slope > 0.01]) < tolerance_m
     along = np.abs(np.sum(own * normals, axis=1))[met]
     assert np.max(1.0 - along) < tolerance_m

@@ -126,6 +126,71 @@ def test_puffs_are_the_same_at_any_rate():
     assert float(fine) > 0.0
 
 
+def test_puffs_as_frequent_as_is_allowed_are_on_average_what_never_pauses():
+    # four leave in a step of 1 s; those that pass 20 m behind the source have left 10 s ago
+    puffs = PuffPlume(Sources((SOURCE,)), (1.5, 1.5), 0.25, remembered=200)
+    puffs.check(SITE, 1.0)
+    seconds, seeds = 60, 400
+    place = Vec3(20.0, 1.0, 21.0)
+
+    def last(seed):
+        return emitted(puffs, seconds, seed).concentration(place, float(seconds))
+
+    found = np.asarray(jax.jit(jax.vmap(last))(jnp.arange(seeds)))
+    steady = DispersionPlume(Sources((SOURCE,)), (1.5 / 0.25, 1.5 / 0.25))
+    # the factor of QRSim by which a puff holds less
+    expected = float(steady.begin(SITE, jax.random.key(0)).concentration(place, 0.0)) / 2.0**1.5
+    assert abs(found.mean() - expected) < 3.0 * found.std() / math.sqrt(seeds)
+    # of the puffs that leave at random about 5 are near: the test would see 5 % less
+    assert 3.0 * found.std() / math.sqrt(seeds) < 0.1 * expected
+
+
+WINDY = (
+    "world.area={x_m: [-60, 60], y_m: [-30, 30], z_m: [0, 40]}",
+    "world.wind={type: shear, speed_at_6m_mps: 2, from_deg: 270}",
+    "time.duration_s=50",
+)
+
+
+def puffs(interval_s, rate_hz, remembered, *changes):
+    kind = f"type: gaussian-puff-dispersion, mean_interval_s: {interval_s}, rate_hz: {rate_hz}"
+    leak = f"world.plumes={{leak: {{{kind}, remembered: {remembered}}}}}"
+    return load_scenario("keep-spot", [*WINDY, leak, *changes])
+
+
+def test_puffs_that_the_steps_cannot_keep_up_with_are_refused():
+    said = "world.plumes.leak: mean_interval_s: 0.02 is too short for steps of 1 s.*rate_hz: 13 or"
+    with pytest.raises(ScenarioError, match=said):
+        puffs(0.02, 1, 1000)
+    # 4 in a step of 0.08 s
+    puffs(0.02, 12.5, 1000)
+    with pytest.raises(ScenarioError, match=r"steps of 0\.08 s"):
+        puffs(0.0199, 12.5, 1000)
+
+
+@pytest.mark.parametrize(
+    ("interval_s", "remembered", "said"),
+    [
+        (1.0, 50, None),
+        # of 60 s in which the wind crosses the area, the 50 s of the flight
+        (1.0, 49, "forgotten 49 s after they left, still in the area; remembered: 50 keeps them"),
+        (0.04, 1000, "remembered: 1000 and a mean_interval_s above 0.05 keep them for the 50 s"),
+    ],
+)
+def test_puffs_that_are_forgotten_before_their_end_are_remarked_on(interval_s, remembered, said):
+    remarks = puffs(interval_s, 25, remembered).remarks()
+    assert [remark for remark in remarks if said is None or said not in remark] == []
+    assert len(remarks) == (said is not None)
+    assert all(remark.startswith("world.plumes.leak: its puffs are") for remark in remarks)
+
+
+def test_puffs_that_have_left_the_area_may_be_forgotten():
+    long = "time.duration_s=500"
+    # of 120 m; the wind is given at 20 feet, and a little weaker at 6 m
+    assert puffs(1.0, 25, 61, long).remarks() == []
+    assert "for the 60.2 s in which" in puffs(1.0, 25, 60, long).remarks()[0]
+
+
 def test_middle_of_a_puff_goes_with_the_wind():
     kind = PuffPlume(Sources((SOURCE,)), mean_interval_s=1000.0)
     cloud = kind.begin(SITE, jax.random.key(1))

@@ -109,7 +109,7 @@ def test_orbits_of_a_file_are_right_to_a_millimetre(tmp_path, interval_s):
     times = 24 if interval_s == 900 else 60
     read = table(tmp_path, interval_s=interval_s, times=times)
     first_s, last_s = read.span_s
-    start = read.begins_utc + timedelta(seconds=first_s)
+    start = utc_from_gps(read.begins_gps + timedelta(seconds=first_s))
     orbits = PreciseConstellation(read).orbits(LONDON, start)
     assert orbits.end_s == last_s - first_s
     for time_s in np.linspace(0.0, orbits.end_s, 173):
@@ -121,10 +121,54 @@ def test_orbits_of_a_file_are_right_to_a_millimetre(tmp_path, interval_s):
 
 def test_orbits_of_a_file_begin_anywhere_in_it(tmp_path):
     read = table(tmp_path)
-    start = read.begins_utc + timedelta(seconds=5000.25)
+    start = utc_from_gps(read.begins_gps + timedelta(seconds=5000.25))
     orbits = PreciseConstellation(read, (17, 2)).orbits(LONDON, start)
     truth = [place_ecef_m(number, 5000.25 + 61.0) for number in (17, 2)]
     np.testing.assert_allclose(ecef_m(orbits, 61.0), truth, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("start_utc", "time_gps"),
+    [
+        ("2016-12-31T22:00:00", "2016-12-31T22:00:17"),
+        ("2016-12-31T23:59:59", "2017-01-01T00:00:16"),
+        ("2017-01-01T00:00:00", "2017-01-01T00:00:18"),
+        ("2017-01-01T02:00:00", "2017-01-01T02:00:18"),
+    ],
+)
+def test_orbits_of_a_file_across_a_leap_second_are_right_on_both_sides(
+    tmp_path, start_utc, time_gps
+):
+    begins, start, then = (
+        datetime.fromisoformat(time).replace(tzinfo=UTC)
+        for time in ("2016-12-31T18:00:00", start_utc, time_gps)
+    )
+    orbits = PreciseConstellation(table(tmp_path, times=60, begins_gps=begins)).orbits(
+        LONDON, start
+    )
+    # also where the flight itself crosses it
+    for later_s in (0.0, 7200.5):
+        since_s = (then - begins).total_seconds() + later_s
+        truth = [place_ecef_m(number, since_s) for number in orbits.numbers]
+        np.testing.assert_allclose(ecef_m(orbits, later_s), truth, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("start_utc", ["2016-12-31T18:59:42", "2017-01-01T02:44:42"])
+def test_times_of_a_file_across_a_leap_second_are_told_in_the_seconds_of_each_side(
+    tmp_path, start_utc
+):
+    begins = datetime(2016, 12, 31, 18, tzinfo=UTC)
+    read = table(tmp_path, times=40, begins_gps=begins)
+    start = datetime.fromisoformat(start_utc).replace(tzinfo=UTC)
+    # an hour in, less 17 s, to an hour before the last, less 18 s
+    known = "from 2016-12-31T18:59:43 to 2017-01-01T02:44:42 UTC"
+    with pytest.raises(ScenarioError, match=known):
+        PreciseConstellation(read).orbits(LONDON, start)
+
+
+def test_a_start_on_the_last_day_of_the_calendar_is_refused_like_any_other(tmp_path):
+    with pytest.raises(ScenarioError, match="write a start_utc between them"):
+        PreciseConstellation(table(tmp_path)).orbits(LONDON, datetime.max.replace(tzinfo=UTC))
 
 
 def test_beyond_the_end_of_a_file_satellites_stand_still(tmp_path):
@@ -155,7 +199,7 @@ def test_a_satellite_with_a_gap_is_left_out_unless_it_is_asked_for(tmp_path):
     file = tmp_path / "gap.sp3"
     file.write_text("\n".join(lines), encoding="ascii")
     read = read_sp3(file)
-    start = read.begins_utc + timedelta(hours=2)
+    start = utc_from_gps(read.begins_gps + timedelta(hours=2))
     assert PreciseConstellation(read).orbits(LONDON, start).numbers == (1, 2, 9, 17)
     with pytest.raises(ScenarioError, match=r"gap\.sp3: has gaps in the positions of satellite 5 "):
         PreciseConstellation(read, (1, 5)).orbits(LONDON, start)

@@ -330,3 +330,23 @@ def test_feet_that_would_sink_deeply_are_refused():
 def test_a_rudder_jams_within_its_stops():
     said = refusal(STRIDER + "    faults: [{type: rudder, at_s: 1, stuck_deg: 80}]\n")
     assert "stuck_rad: 1.4 is beyond the rudder's stops; must be from -0.611 to 0.611" in said
+
+
+# what is drawn for each flight
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        "world:\n  plumes:\n    smoke: {type: gaussian}\n",
+        "world:\n  wind: {type: shear, speed_at_6m_mps: 3, from_deg: 45}\n"
+        "  plumes:\n    smoke: {type: gaussian-dispersion}\n",
+        "world:\n  terrain: pour\n",
+    ],
+    ids=["cloud", "sources", "terrain"],
+)
+def test_places_are_drawn_from_an_area_that_is_given(world):
+    said = refusal(ONE + world)
+    assert "places are drawn from world.area, which is 200 km long in x_m" in said
+    small = "  area: {x_m: [-50, 50], y_m: [-50, 50], z_m: [0, 40]}\n"
+    assert built(ONE + world + small).world.processes

@@ -1,7 +1,5 @@
 """SP3 files: what is read of them, and what is refused with its line."""
 
-from datetime import timedelta
-
 import numpy as np
 import pytest
 from tests.unit.environment.synthetic_orbits import BEGINS_GPS, place_ecef_m, sp3_lines
@@ -47,7 +45,7 @@ def test_times_numbers_and_positions_are_those_of_the_file(tmp_path):
     orbits = read(tmp_path, sp3_lines())
     assert orbits.source == "made.sp3"
     assert orbits.numbers == (1, 2, 5, 9, 17)
-    assert orbits.begins_utc == BEGINS_GPS - timedelta(seconds=18)
+    assert orbits.begins_gps == BEGINS_GPS
     np.testing.assert_array_equal(orbits.time_s, np.arange(24) * 900.0)
     # the file is rounded to a millimetre
     truth = place_ecef_m(9, orbits.time_s)

@@ -10,10 +10,11 @@ import pytest
 from tests.unit.sensors.sampling import seen, series, standard_errors_off
 
 from kittiwake.core.kinematics import Start
+from kittiwake.core.standard_altitude import standard_altitude
 from kittiwake.core.surroundings import Air
 from kittiwake.environment.atmosphere import StandardAtmosphere
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sensors.barometer import Barometer, MicklischBarometer, standard_altitude
+from kittiwake.sensors.barometer import Barometer, MicklischBarometer
 
 EXACT = Barometer(noise_pa=0.0, drift_pa=0.0)
 STANDARD_PA = 101325.0

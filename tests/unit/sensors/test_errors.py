@@ -3,7 +3,6 @@
 import math
 from typing import ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,10 +12,19 @@ from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.kinematics import Start
+from kittiwake.core.measurements import (
+    AbstractMeasurement,
+    GnssMeasurement,
+    OrientationMeasurement,
+    PressureMeasurement,
+)
+from kittiwake.core.standard_altitude import standard_altitude
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
+from kittiwake.sensors import SENSORS
+from kittiwake.sensors.barometer import Barometer
 from kittiwake.sensors.errors.bias import Bias
 from kittiwake.sensors.errors.dropout import Dropout
 from kittiwake.sensors.errors.latency import Latency
@@ -31,7 +39,7 @@ MOTION = Start().kinematics()
 CALM = Surroundings(9.81, Air(288.15, 101325.0, 1.225), Vec3.zero(), 0.0, math.inf)
 
 
-class Reading(eqx.Module):
+class Reading(AbstractMeasurement):
     """A number, a vector, a count and a flag."""
 
     height_m: Real
@@ -41,7 +49,7 @@ class Reading(eqx.Module):
 
 
 class Perfect(AbstractSensor):
-    """Tells the time as a height, and its multiples as a velocity."""
+    """Tells the time as a height, its multiples as a velocity, and counts its samples."""
 
     measures: ClassVar[type] = Reading
 
@@ -51,7 +59,8 @@ class Perfect(AbstractSensor):
 
     def ideal(self, inputs):
         t = inputs.time_s
-        return Reading(t, Vec3(t, 2.0 * t, 3.0 * t), jnp.asarray(7), jnp.asarray(True))
+        count = jnp.asarray(jnp.round(t / DT_S), jnp.int32)
+        return Reading(t, Vec3(t, 2.0 * t, 3.0 * t), count, count % 2 == 0)
 
 
 def sampled(*errors, samples=SAMPLES):
@@ -107,8 +116,8 @@ def test_noise_is_white_independent_and_of_its_deviation():
 
 def test_flags_and_counts_pass_untouched():
     samples = sampled(Noise(5.0), Quantisation(0.3), Bias(7.0), samples=50)
-    assert (samples.measurement.satellites == 7).all()
-    assert samples.measurement.valid.all()
+    np.testing.assert_array_equal(samples.measurement.satellites, np.arange(50))
+    np.testing.assert_array_equal(samples.measurement.valid, np.arange(50) % 2 == 0)
     assert samples.fresh.all()
 
 
@@ -214,19 +223,65 @@ def test_a_stuck_sensor_repeats_the_sample_before_as_new(for_s, ends):
     assert samples.fresh.all()
 
 
-def refusal(tmp_path, errors):
-    file = tmp_path / "tern.yaml"
-    file.write_text(
-        f"""name: tern
+def test_a_sensor_that_is_stuck_repeats_its_counts_and_flags_too():
+    said = sampled(Stuck(2.0), samples=50).measurement
+    last = np.minimum(np.arange(50), 19)
+    np.testing.assert_array_equal(said.satellites, last)
+    np.testing.assert_array_equal(said.valid, last % 2 == 0)
+    np.testing.assert_allclose(said.velocity_world_mps.z, 3.0 * DT_S * last, atol=1e-12)
+
+
+def test_one_field_alone_can_be_stuck():
+    said = sampled(Stuck(2.0, field="satellites"), samples=50).measurement
+    np.testing.assert_array_equal(said.satellites, np.minimum(np.arange(50), 19))
+    np.testing.assert_array_equal(said.valid, np.arange(50) % 2 == 0)
+
+
+@pytest.mark.parametrize("error", [Bias(100.0), Noise(30.0, field="pressure_pa"), Stuck(0.0)])
+def test_the_altitude_of_a_barometer_follows_its_pressure(error):
+    instrument = Instrument(Barometer(noise_pa=0.0, drift_pa=0.0), (error,))
+    inputs = SensorInputs(0.0, MOTION, CALM, None, {})
+    state = instrument.begin(inputs, DT_S, jax.random.key(0))
+    _, sample = instrument.step(state, inputs, DT_S, jax.random.key(1))
+    told = sample.measurement
+    assert told.altitude_m == standard_altitude(told.pressure_pa)
+    off_pa = float(told.pressure_pa - sample.ideal.pressure_pa)
+    # R T / (g p) metres a pascal, which changes by 0.1 % over 100 Pa
+    slope = 287.053 * 288.15 / (9.80665 * 101325.0)
+    assert float(told.altitude_m) == pytest.approx(-slope * off_pa, rel=2e-3)
+    assert (off_pa == 0.0) == isinstance(error, Stuck)
+
+
+@pytest.mark.parametrize("name", SENSORS.names())
+def test_what_a_sensor_measures_knows_its_quantities(name):
+    measured = SENSORS.find(name).measures
+    assert issubclass(measured, AbstractMeasurement)
+    assert bool(measured.quantities()) == (name != "terrain-class")
+
+
+def test_quantities_are_the_measured_real_numbers_with_their_units():
+    assert Reading.quantities() == {"height_m": "m", "velocity_world_mps": "mps"}
+    assert set(GnssMeasurement.measured()) - set(GnssMeasurement.quantities()) == {
+        *("satellites", "valid")
+    }
+    assert set(OrientationMeasurement.quantities().values()) == {"rad"}
+    assert PressureMeasurement.quantities() == {"pressure_pa": "pa"}
+
+
+SCENARIO = """name: tern
 time: {{duration_s: 1, rate_hz: 50}}
 vehicles:
   tern:
     model: pelican
     start: {{position_world_m: [0, 0, 5]}}
     sensors:
-      imu: {{type: imu, rate_hz: 25, errors: {errors}}}
+      imu: {{{sensor}, rate_hz: 25, errors: {errors}}}
 """
-    )
+
+
+def refusal(tmp_path, errors, sensor="type: imu"):
+    file = tmp_path / "tern.yaml"
+    file.write_text(SCENARIO.format(sensor=sensor, errors=errors))
     with pytest.raises(ScenarioError) as refused:
         load_scenario(str(file))
     return str(refused.value)
@@ -239,6 +294,9 @@ vehicles:
         ("[{type: noise}]", "errors.0.deviation is missing"),
         ("[{type: latency, delay_s: 0.05}]", "no multiple of the sensor's period, 0.04 s"),
         ("[{type: latency, delay_s: 0.01}]", "write 0.04"),
+        ("[{type: latency, delay_s: 4000.04}]", "at most 100000 samples can be on their way"),
+        ("[{type: latency, delay_s: 1.0e+9}]", "at the sensor's period of 0.04 s take 4000 s"),
+        ("[{type: latency, delay_s: 1.0e+308}]", "delay_s: 1e+308 is not allowed"),
         ("[{type: dropout, probability: 1}]", "must be from 0 to 0.999999"),
         ("[{type: dropout, probability: 0.9, mean_length: 2}]", "must last 9 of them at least"),
         ("[{type: saturation, low: 1, high: 1}]", "must be below high"),
@@ -250,3 +308,41 @@ def test_errors_that_make_no_sense_are_refused_with_their_line(errors, said, tmp
     message = refusal(tmp_path, errors)
     assert said in message
     assert message.startswith("tern.yaml:8: vehicles.tern.sensors.imu.errors")
+
+
+@pytest.mark.parametrize(
+    ("sensor", "error", "said"),
+    [
+        ("imu", "noise, deviation: 1", "write one of specific_force_body_mps2, angular_velocity_"),
+        ("gnss", "noise, deviation: 5", "field is missing: this sensor measures several kinds"),
+        ("gnss", "bias, offset: 5, field: satellites", "satellites holds no real numbers. Allowed"),
+        ("gnss", "saturation, low: 0, high: 1, field: valid", "field: valid holds no real numbers"),
+        ("barometer", "stuck, at_s: 1, field: altitude_m", "altitude_m follows from what is"),
+        ("barometer", "bias, offset: 1, field: altitude_m", "is measured. Allowed: pressure_pa."),
+        ("altimeter", "quantisation, quantum: 1", "height_world_m, height_rate_world_mps"),
+        ("terrain-class", "noise, deviation: 1", "measures no real numbers"),
+        ("terrain-class", "bias, field: terrain_class", "write stuck, latency or dropout"),
+        ("gnss", "stuck, at_s: 1, field: satellite", "Did you mean 'satellites'?"),
+    ],
+)
+def test_errors_without_a_quantity_to_act_on_are_refused(sensor, error, said, tmp_path):
+    message = refusal(tmp_path, f"[{{type: {error}}}]", f"type: {sensor}")
+    assert said in message
+    assert "tern.yaml:8: vehicles.tern.sensors.imu.errors.0" in message
+
+
+@pytest.mark.parametrize(
+    ("sensor", "error"),
+    [
+        ("orientation", "bias, offset: 0.1"),
+        ("barometer", "bias, offset: 100"),
+        ("magnetometer", "noise, deviation: 1.0e-6"),
+        ("imu", "quantisation, quantum: 0.1, field: specific_force_body_mps2"),
+        ("imu", "stuck, at_s: 1"),
+        ("imu", "latency, delay_s: 4000"),
+    ],
+)
+def test_errors_of_one_kind_of_quantity_are_taken(sensor, error, tmp_path):
+    file = tmp_path / "tern.yaml"
+    file.write_text(SCENARIO.format(sensor=f"type: {sensor}", errors=f"[{{type: {error}}}]"))
+    assert load_scenario(str(file)).vehicles["tern"].sensors["imu"].component.errors

@@ -113,6 +113,25 @@ def test_microtesla_and_gauss_can_be_written():
     assert build_component(Magnetometer, {"range_gauss": 1.3}, str).range_t == pytest.approx(1.3e-4)
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("world.start_utc='1993-07-01'", "on 1993-07-01 is not known; write another date"),
+        ("world.start_utc='0001-01-01'", "on 0001-01-01 is not known; write another date"),
+        ("world.start_utc='9999-12-31T23:59:59'", "on 9999-12-31 is not known"),
+        ("world.origin.altitude_m=-2000", "altitude_m: -2000 is not known; write one from -1000"),
+    ],
+)
+def test_an_unknown_field_is_refused_only_where_it_is_measured(change, said):
+    assert load_scenario("keep-spot", [change]).world.magnetic_field_world_t is None
+    compass = "vehicles.pelican.sensors.compass=magnetometer"
+    with pytest.raises(ScenarioError, match=rf"sensors\.compass: the Earth's magnetic .*{said}"):
+        load_scenario("keep-spot", [change, compass])
+    known = "world.magnetic_field_world_ut=[1, 20, -45]"
+    measured = load_scenario("keep-spot", [change, compass, known]).world.magnetic_field_world_t
+    assert measured.x == pytest.approx(1e-6)
+
+
 def test_a_world_without_a_field_is_refused():
     Magnetometer().check(world())
     changes = (

@@ -1,9 +1,14 @@
 """Where a ray meets the surfaces that obstacles are made of.
 
-All is about a shape's own centre and along its own axes. Lengths and directions that are too small
-to divide by are left out, far below what a shape in metres can show, so that no derivative
-overflows, not in single precision either and not where a ray misses, touches or runs along a
-surface.
+All is about a shape's own centre and along its own axes. What is too small to divide by is left
+out, far below what a shape in metres can show, so that no derivative overflows, not in single
+precision either and not where a ray misses, touches or runs along a surface.
+
+Triangles reach beyond their edges by as much as rounding can move a ray, so that none passes
+between two that share an edge or a corner; one that is seen from its edge to within rounding is not
+met. A round surface is met where the ray's distance from its centre or axis allows it, which is
+taken from a vector product: the difference of the squares b^2 and a c, each as large as the squared
+distance of the origin, would leave nothing of a small ball far away.
 
 Sources: boxes as three pairs of planes (Kay and Kajiya 1986, "Ray tracing complex scenes");
 triangles by Moeller and Trumbore (1997), "Fast, minimum storage ray/triangle intersection";
@@ -17,14 +22,15 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kittiwake.core.ray import Ray
+from kittiwake.core.ray import LEAST_SLOPE, Ray
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
 # what is smaller is not divided by: its inverse square is still a number in single precision
-LEAST_SLOPE = 1e-12
 LEAST_DIVISOR = 1e-15
 LEAST_DISCRIMINANT = 1e-30
+# more than the roundings on the way to the determinants of a triangle, in parts of their products
+ROUNDINGS = 8.0
 
 
 class Meeting(NamedTuple):
@@ -40,22 +46,19 @@ def first(meetings: Sequence[Meeting]) -> Real:
     return reduce(jnp.minimum, distances)
 
 
-def level(ray: Ray, z_m: Real) -> Meeting:
-    """With a whole plane across the z axis."""
-    crosses = jnp.abs(ray.direction.z) > LEAST_SLOPE
-    return Meeting((z_m - ray.origin_m.z) / jnp.where(crosses, ray.direction.z, 1.0), crosses)
-
-
 def ball(ray: Ray, radius_m: Real) -> list[Meeting]:
     """With the surface of a ball."""
     o, d = ray.origin_m, ray.direction
-    return roots(d.dot(d), o.dot(d), o.dot(o) - radius_m * radius_m)
+    aside, a, square = o.cross(d), d.dot(d), radius_m * radius_m
+    return roots(a, o.dot(d), o.dot(o) - square, a * square - aside.dot(aside))
 
 
 def tube(ray: Ray, radius_m: Real, half_height_m: Real) -> list[Meeting]:
     """With the side of a cylinder about the z axis."""
     o, d = ray.origin_m, ray.direction
-    ways = roots(across2(d), o.x * d.x + o.y * d.y, across2(o) - radius_m * radius_m)
+    aside, a, square = o.x * d.y - o.y * d.x, across2(d), radius_m * radius_m
+    along = o.x * d.x + o.y * d.y
+    ways = roots(a, along, across2(o) - square, a * square - aside * aside)
     return [Meeting(t, exists & (jnp.abs(ray.at(t).z) <= half_height_m)) for t, exists in ways]
 
 
@@ -64,31 +67,38 @@ def block(ray: Ray, half_m: Vec3) -> Real:
     enters, leaves = -jnp.inf, jnp.inf
     for axis in "xyz":
         origin, slope, half = (getattr(v, axis) for v in (ray.origin_m, ray.direction, half_m))
-        slope = jnp.where(jnp.abs(slope) < LEAST_SLOPE, LEAST_SLOPE, slope)
+        level = jnp.abs(slope) < LEAST_SLOPE
+        # along a pair of planes a ray is always between them, or never
+        always = jnp.where(jnp.abs(origin) <= half, jnp.inf, -jnp.inf)
+        slope = jnp.where(level, 1.0, slope)
         one, other = (-half - origin) / slope, (half - origin) / slope
-        enters = jnp.maximum(enters, jnp.minimum(one, other))
-        leaves = jnp.minimum(leaves, jnp.maximum(one, other))
+        enters = jnp.maximum(enters, jnp.where(level, -always, jnp.minimum(one, other)))
+        leaves = jnp.minimum(leaves, jnp.where(level, always, jnp.maximum(one, other)))
     met = (enters <= leaves) & (leaves >= 0.0)
     return jnp.where(met, jnp.where(enters >= 0.0, enters, leaves), jnp.inf)
 
 
 def triangle(ray: Ray, one: Vec3, two: Vec3, three: Vec3) -> Meeting:
     """With a triangle, from either side."""
-    side, other_side = two - one, three - one
-    p = ray.direction.cross(other_side)
+    side, other_side, way = two - one, three - one, ray.origin_m - one
+    p, q = ray.direction.cross(other_side), way.cross(side)
     determinant = side.dot(p)
-    crosses = jnp.abs(determinant) > LEAST_DIVISOR
+    rounding = ROUNDINGS * float(jnp.finfo(jnp.result_type(determinant)).eps)
+    length, other_length, away = (_extent(v) for v in (side, other_side, way))
+    area = rounding * length * other_length
+    crosses = jnp.abs(determinant) > area
     scale = 1.0 / jnp.where(crosses, determinant, 1.0)
-    way = ray.origin_m - one
-    q = way.cross(side)
     u, v = way.dot(p) * scale, ray.direction.dot(q) * scale
-    inside = (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0)
+    # what rounding may make of u and v, and of their sum
+    margin = rounding * away * jnp.abs(scale)
+    off_u, off_v = margin * other_length, margin * length
+    beyond = off_u + off_v + area * jnp.abs(scale)
+    inside = (u >= -off_u) & (v >= -off_v) & (u + v <= 1.0 + beyond)
     return Meeting(other_side.dot(q) * scale, crosses & inside)
 
 
-def roots(a: Real, b: Real, c: Real) -> list[Meeting]:
-    """The solutions of a t^2 + 2 b t + c = 0; a may be zero."""
-    discriminant = b * b - a * c
+def roots(a: Real, b: Real, c: Real, discriminant: Real) -> list[Meeting]:
+    """The solutions of a t^2 + 2 b t + c = 0; a may be zero, the discriminant is b^2 - a c."""
     crosses = discriminant > LEAST_DISCRIMINANT
     root = jnp.where(crosses, jnp.sqrt(jnp.where(crosses, discriminant, 1.0)), 0.0)
     q = -(b + jnp.where(b >= 0.0, root, -root))
@@ -102,3 +112,8 @@ def roots(a: Real, b: Real, c: Real) -> list[Meeting]:
 def across2(v: Vec3) -> Real:
     """The squared distance from the z axis."""
     return v.x * v.x + v.y * v.y
+
+
+def _extent(v: Vec3) -> Real:
+    """At least the length, without a root."""
+    return jnp.abs(v.x) + jnp.abs(v.y) + jnp.abs(v.z)

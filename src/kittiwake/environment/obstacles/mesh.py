@@ -37,11 +37,11 @@ class Mesh(AbstractObstacle):
         met = self.file.first(seen, 0.0, jnp.inf)
         # the loop that finds it cannot be differentiated backwards
         t, _ = triangle(seen, *self.file.triangle(met.place, jnp.result_type(ray.origin_m.x)))
-        return jnp.where(jnp.isfinite(met.distance_m), t * self.scale, jnp.inf)
+        return jnp.where(jnp.isfinite(met.distance_m), t * self._unit_m(), jnp.inf)
 
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
         """Of a triangle that is met there."""
-        seen, along = self._seen(ray), distance_m / self.scale
+        seen, along = self._seen(ray), distance_m / self._unit_m()
         dtype = jnp.result_type(ray.origin_m.x)
         margin = math.sqrt(jnp.finfo(dtype).eps) * (1.0 + along)
         met = self.file.first(seen, along - margin, along + margin)
@@ -50,16 +50,20 @@ class Mesh(AbstractObstacle):
 
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """The edges of the box around it along its own axes."""
-        low, high = np.split(np.asarray(self.file.boxes_m[1], float), 2)
+        low, high = np.split(np.asarray(self.file.boxes[1], float), 2)
         q, place = self._q_world_from_own(), np.asarray(self.position_world_m.array)
         axes = np.stack([q.rotate(Vec3.of(axis)).array for axis in np.eye(3).tolist()])
         edges = [edge + 0.5 * (low + high) for edge in box_edges(high - low)]
-        return [edge * float(self.scale) @ axes + place for edge in edges]
+        return [edge * float(self._unit_m()) @ axes + place for edge in edges]
 
     def _q_world_from_own(self) -> Quaternion:
         return q_world_from_own(self.yaw_rad, self.pitch_rad, self.roll_rad)
 
+    def _unit_m(self) -> Real:
+        return self.scale * self.file.unit_m
+
     def _seen(self, ray: Ray) -> Ray:
+        """In the axes and the unit of the triangles."""
         q_own_from_world = self._q_world_from_own().inverse()
         origin = q_own_from_world.rotate(ray.origin_m - self.position_world_m)
-        return Ray(origin / self.scale, q_own_from_world.rotate(ray.direction))
+        return Ray(origin / self._unit_m(), q_own_from_world.rotate(ray.direction))

@@ -1,5 +1,6 @@
 """Round solids: spheres, cylinders, capsules."""
 
+from functools import reduce
 from typing import Annotated
 
 import jax.numpy as jnp
@@ -7,8 +8,9 @@ import numpy as np
 from jaxtyping import Float
 
 from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.plane import to_part_m
 from kittiwake.core.ray import AbstractObstacle, Ray
-from kittiwake.environment.obstacles.meetings import Meeting, across2, ball, first, level, tube
+from kittiwake.environment.obstacles.meetings import Meeting, across2, ball, first, tube
 from kittiwake.environment.obstacles.outlines import arc, circle, uprights
 from kittiwake.environment.obstacles.placed import AbstractPlaced
 from kittiwake.geometry.scalar import Real
@@ -49,9 +51,10 @@ class Cylinder(AbstractPlaced):
     def distance_along_m(self, ray_own: Ray) -> Real:
         """From outside or from within."""
         half, square = 0.5 * self.height_m, self.radius_m * self.radius_m
-        ends = [level(ray_own, -half), level(ray_own, half)]
-        flat = [Meeting(t, exists & (across2(ray_own.at(t)) <= square)) for t, exists in ends]
-        return first([*flat, *tube(ray_own, self.radius_m, half)])
+        ends = [
+            to_part_m(ray_own, z_m, lambda point: across2(point) <= square) for z_m in (-half, half)
+        ]
+        return reduce(jnp.minimum, ends, first(tube(ray_own, self.radius_m, half)))
 
     def normal_at(self, point_own_m: Vec3) -> Vec3:
         """Of the side or of an end, whichever is nearer."""

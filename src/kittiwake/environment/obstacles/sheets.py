@@ -7,15 +7,16 @@ import numpy as np
 from jaxtyping import Float
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.ray import AbstractObstacle, Ray
-from kittiwake.environment.obstacles.meetings import LEAST_SLOPE, Meeting, first, roots
+from kittiwake.core.plane import AbstractPlane
+from kittiwake.core.ray import Ray, refuse_without_direction, unit
+from kittiwake.environment.obstacles.meetings import Meeting, first, roots
 from kittiwake.environment.obstacles.outlines import STEPS
 from kittiwake.environment.obstacles.placed import AbstractPlaced
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
 
-class Plane(AbstractObstacle):
+class Plane(AbstractPlane):
     """All points of a plane through a point, across a direction of any length."""
 
     point_world_m: Vec3
@@ -23,26 +24,16 @@ class Plane(AbstractObstacle):
 
     def __check_init__(self) -> None:
         """Refuses a plane that faces nowhere."""
-        facing = (self.facing_world.x, self.facing_world.y, self.facing_world.z)
-        if all(isinstance(part, int | float) and part == 0.0 for part in facing):
-            message = "facing_world: [0, 0, 0] is no direction; write [0, 0, 1] for a level plane"
-            raise ValueError(message)
+        refuse_without_direction(self.facing_world, "facing_world", "[0, 0, 1] for a level plane")
 
-    def distance_m(self, ray: Ray) -> Real:
-        """From either side."""
-        slope = self.facing_world.dot(ray.direction)
-        crosses = jnp.abs(slope) > LEAST_SLOPE * self.facing_world.norm()
-        height = self.facing_world.dot(self.point_world_m - ray.origin_m)
-        return first([Meeting(height / jnp.where(crosses, slope, 1.0), crosses)])
+    @property
+    def across_world(self) -> Vec3:
+        """To where it faces."""
+        return unit(self.facing_world)
 
-    def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
-        """The same everywhere."""
-        del ray, distance_m
-        return self.facing_world
-
-    def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
-        """None."""
-        return []
+    def height_over_m(self, point_world_m: Vec3) -> Real:
+        """Over its point."""
+        return self.across_world.dot(point_world_m - self.point_world_m)
 
 
 class ParabolicSheet(AbstractPlaced):
@@ -59,7 +50,8 @@ class ParabolicSheet(AbstractPlaced):
     def distance_along_m(self, ray_own: Ray) -> Real:
         """From either side."""
         o, d, a = ray_own.origin_m, ray_own.direction, self.curvature_pm
-        ways = roots(a * d.y * d.y, a * o.y * d.y - 0.5 * d.z, a * o.y * o.y - o.z)
+        discriminant = 0.25 * d.z * d.z + a * d.y * (d.y * o.z - d.z * o.y)
+        ways = roots(a * d.y * d.y, a * o.y * d.y - 0.5 * d.z, a * o.y * o.y - o.z, discriminant)
         return first([Meeting(t, exists & self._within(ray_own.at(t))) for t, exists in ways])
 
     def normal_at(self, point_own_m: Vec3) -> Vec3:

@@ -5,6 +5,11 @@ root at 1; each leaf holds equally many triangles. On every level the triangles 
 at the median of their centres along the axis on which these spread most. A ray goes through the
 tree in one fixed order without a stack: after a node that it misses, and after a leaf, comes the
 next sibling of the nearest ancestor that has one, which is i + 1 without its trailing zeros.
+
+Corners are kept in a unit of the mesh's own, in which the largest coordinate is between a half and
+one: a file in micrometres has the same triangles as one in metres. A ray leaves a box later by the
+roundings of its distance (Ize 2013, "Robust BVH ray traversal"), so that it cannot pass between two
+boxes that touch.
 """
 
 import math
@@ -15,12 +20,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from kittiwake.core.ray import Nearest, Ray
-from kittiwake.environment.obstacles.meetings import LEAST_SLOPE, triangle
+from kittiwake.core.ray import LEAST_SLOPE, Nearest, Ray
+from kittiwake.environment.obstacles.meetings import triangle
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
 LEAF_SIZE = 4
+# those of the distances of two planes, in parts of them
+ROUNDINGS = 4.0
 # how far the boxes stand off their triangles, in parts of the largest coordinate, for rounding
 MARGIN = 1e-5
 
@@ -32,13 +39,15 @@ class TriangleMesh(eqx.Module):
 
     Attributes:
         source: what the triangles come from.
-        corners_m: of the triangles of each leaf.
-        boxes_m: of each node, the least and then the largest coordinates; the first is of no node.
+        unit_m: in which the rest is given, a power of two.
+        corners: of the triangles of each leaf.
+        boxes: of each node, the least and then the largest coordinates; the first is of no node.
     """
 
     source: str = eqx.field(static=True)
-    corners_m: Float[Array | np.ndarray, "leaves triangles 3 3"]
-    boxes_m: Float[Array | np.ndarray, "nodes 6"]
+    unit_m: Real
+    corners: Float[Array | np.ndarray, "leaves triangles 3 3"]
+    boxes: Float[Array | np.ndarray, "nodes 6"]
 
     @classmethod
     def of(cls, corners_m: Corners, source: str) -> "TriangleMesh":
@@ -47,49 +56,52 @@ class TriangleMesh(eqx.Module):
         leaves = 2**levels
         # of an uneven number the first ones stand twice, which no ray can tell
         filled = np.resize(corners_m, (math.ceil(len(corners_m) / leaves) * leaves, 3, 3))
+        unit_m = math.ldexp(1.0, math.frexp(float(np.abs(corners_m).max()))[1])
+        filled = filled / unit_m
         for level in range(levels):
             filled = _halved(filled, 2**level)
         grouped = filled.reshape(leaves, -1, 3, 3)
-        return cls(source, grouped, _boxes(grouped))
+        return cls(source, unit_m, grouped, _boxes(grouped))
 
-    def first(self, ray: Ray, low_m: Real, high_m: Real) -> Nearest:
+    def first(self, ray: Ray, low: Real, high: Real) -> Nearest:
         """The nearest triangle from one distance up to below another, by its place.
 
-        Without one the distance is infinite. Nothing of this is differentiated.
+        The ray and all distances are in the mesh's unit; without a triangle the distance is
+        infinite. Nothing of this is differentiated.
         """
-        ray, low_m, high_m = jax.lax.stop_gradient((ray, low_m, high_m))
+        ray, low, high = jax.lax.stop_gradient((ray, low, high))
         dtype = jnp.result_type(ray.origin_m.x)
-        boxes, corners = jnp.asarray(self.boxes_m, dtype), jnp.asarray(self.corners_m, dtype)
+        boxes, corners = jnp.asarray(self.boxes, dtype), jnp.asarray(self.corners, dtype)
         boxes, corners = jax.lax.stop_gradient((boxes, corners))
         leaves, size = corners.shape[:2]
         corners = corners.reshape(leaves, -1)
-        high_m = jnp.asarray(high_m, dtype)
+        high = jnp.asarray(high, dtype)
 
         def unfinished(walk: tuple[Count, Nearest]) -> Flag:
             return walk[0] != 0
 
         def onwards(walk: tuple[Count, Nearest]) -> tuple[Count, Nearest]:
             node, best = walk
-            entered = _meets_box(ray, boxes[node], low_m, best.distance_m)
+            entered = _meets_box(ray, boxes[node], low, best.distance_m)
             leaf = node - leaves
             tried = entered & (leaf >= 0)
             row = corners[jnp.maximum(leaf, 0)]
             for i in range(size):
                 t, exists = triangle(ray, *_corners(row[9 * i : 9 * i + 9]))
-                nearer = tried & exists & (t >= low_m) & (t < best.distance_m)
+                nearer = tried & exists & (t >= low) & (t < best.distance_m)
                 best = Nearest(
                     jnp.where(nearer, t, best.distance_m),
                     jnp.where(nearer, leaf * size + i, best.place),
                 )
             return jnp.where(entered & (leaf < 0), 2 * node, _next(node)), best
 
-        start = (jnp.asarray(1, jnp.int32), Nearest(high_m, jnp.asarray(-1, jnp.int32)))
+        start = (jnp.asarray(1, jnp.int32), Nearest(high, jnp.asarray(-1, jnp.int32)))
         _, best = jax.lax.while_loop(unfinished, onwards, start)
         return Nearest(jnp.where(best.place < 0, jnp.inf, best.distance_m), best.place)
 
     def triangle(self, place: Count, dtype: jnp.dtype) -> tuple[Vec3, Vec3, Vec3]:
         """The corners of the triangle at a place."""
-        corners = jnp.asarray(self.corners_m, dtype).reshape(-1, 9)
+        corners = jnp.asarray(self.corners, dtype).reshape(-1, 9)
         return _corners(corners[jnp.maximum(place, 0)])
 
 
@@ -104,15 +116,16 @@ def _next(node: Count) -> Count:
     return jnp.where(bit == sibling, 0, sibling // bit)
 
 
-def _meets_box(ray: Ray, box: Float[Array, "6"], low_m: Real, high_m: Real) -> Flag:
-    enters, leaves = low_m, high_m
+def _meets_box(ray: Ray, box: Float[Array, "6"], low: Real, high: Real) -> Flag:
+    enters, leaves = low, high
     for i, axis in enumerate("xyz"):
         origin, slope = getattr(ray.origin_m, axis), getattr(ray.direction, axis)
         inverse = 1.0 / jnp.where(jnp.abs(slope) < LEAST_SLOPE, LEAST_SLOPE, slope)
         one, other = (box[i] - origin) * inverse, (box[i + 3] - origin) * inverse
         enters = jnp.maximum(enters, jnp.minimum(one, other))
         leaves = jnp.minimum(leaves, jnp.maximum(one, other))
-    return enters <= leaves
+    rounding = ROUNDINGS * float(jnp.finfo(jnp.result_type(leaves)).eps)
+    return enters <= leaves * (1.0 + rounding)
 
 
 def _halved(corners_m: Corners, nodes: int) -> Corners:

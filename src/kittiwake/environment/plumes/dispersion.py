@@ -53,9 +53,11 @@ class DispersionPlume(AbstractPlume):
         """Refuses a range with the higher limit first."""
         refuse_unordered("emission_range_per_s", self.emission_range_per_s)
 
-    def check(self, site: Site) -> None:
-        """Refuses still air."""
+    def check(self, site: Site, period_s: float) -> None:
+        """Refuses still air, and an area from which no place should be drawn."""
+        del period_s
         refuse_without_wind(site)
+        self.sources.check(site.area)
 
     def begin(self, site: Site, key: PRNGKeyArray) -> DispersedCloud:
         """The cloud, which stays as it is."""

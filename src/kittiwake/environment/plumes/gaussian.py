@@ -64,6 +64,12 @@ class GaussianPlume(AbstractPlume):
         """Refuses a range with the higher limit first."""
         refuse_unordered("deviation_range_m", self.deviation_range_m)
 
+    def check(self, site: Site, period_s: float) -> None:
+        """Refuses an area from which no place should be drawn."""
+        del period_s
+        if self.position_world_m is None:
+            site.area.check_drawable()
+
     def begin(self, site: Site, key: PRNGKeyArray) -> GaussianCloud:
         """The cloud, which stays as it is."""
         place_key, deviation_key, yaw_key = jax.random.split(key, 3)

@@ -10,9 +10,11 @@ and is kept; v grows with the place's distance from the source and not with the 
 puff is longer before its middle than behind it.
 
 A puff shows from the first step after it has left on. A source may emit eight in a step, the next
-one in the step after. Neglected: what is left of a puff after as many later ones as are remembered.
+one in the step after; steps in which more than four leave on average are refused. Neglected: what
+is left of a puff after as many later ones as are remembered.
 """
 
+import math
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
@@ -22,6 +24,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.plume import AbstractCloud, AbstractPlume, Site
 from kittiwake.environment.plumes.downwind import Downwind, refuse_without_wind
 from kittiwake.environment.plumes.sources import Range, Sources, drawn_between, refuse_unordered
@@ -29,7 +32,10 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
 MOST_PER_STEP = 8
+# half of them: of a Poisson process more than eight leave in 2 % of all steps, sixteen in none
+MEAN_PER_STEP = 4
 REMEMBERED = Bounds(1.0, 1000.0)
+INTERVAL_S = Bounds(1e-6)
 
 
 class PuffCloud(AbstractCloud):
@@ -94,7 +100,7 @@ class PuffPlume(AbstractPlume):
 
     sources: Sources = Sources()
     amount_range: Range = (0.1, 2.5)
-    mean_interval_s: Annotated[Real, POSITIVE] = 5.0
+    mean_interval_s: Annotated[Real, INTERVAL_S] = 5.0
     spread_coefficient: Annotated[Real, POSITIVE] = 0.33
     spread_exponent: Annotated[Real, POSITIVE] = 0.86
     remembered: Annotated[int, REMEMBERED] = eqx.field(static=True, default=64)
@@ -103,9 +109,35 @@ class PuffPlume(AbstractPlume):
         """Refuses a range with the higher limit first."""
         refuse_unordered("amount_range", self.amount_range)
 
-    def check(self, site: Site) -> None:
-        """Refuses still air."""
+    def check(self, site: Site, period_s: float) -> None:
+        """Refuses still air, an area from which no place should be drawn, and too long steps."""
         refuse_without_wind(site)
+        self.sources.check(site.area)
+        if MEAN_PER_STEP * self.mean_interval_s < period_s:
+            rate_hz = math.ceil(1.0 / (MEAN_PER_STEP * self.mean_interval_s))
+            message = (
+                f"mean_interval_s: {float(self.mean_interval_s):g} is too short for steps of "
+                f"{period_s:g} s, in which {MEAN_PER_STEP} puffs of a source may leave on average; "
+                f"write rate_hz: {rate_hz} or more, or a longer interval"
+            )
+            raise ScenarioError(message)
+
+    def remarks(self, site: Site, duration_s: float) -> tuple[str, ...]:
+        """Whether puffs are forgotten before they have left the area or the flight is over."""
+        kept_s = float(self.remembered * self.mean_interval_s)
+        wanted_s = min(_longest_crossing_s(site), duration_s)
+        if kept_s >= wanted_s:
+            return ()
+        most, needed = int(REMEMBERED.high), math.ceil(wanted_s / self.mean_interval_s)
+        advice = f"remembered: {needed} keeps them"
+        if needed > most:
+            advice = (
+                f"remembered: {most} and a mean_interval_s above {wanted_s / most:.3g} keep them"
+            )
+        return (
+            f"its puffs are forgotten {kept_s:g} s after they left, still in the area; {advice} "
+            f"for the {wanted_s:.3g} s in which they can be met",
+        )
 
     def begin(self, site: Site, key: PRNGKeyArray) -> PuffCloud:
         """Before the first puff."""
@@ -137,3 +169,11 @@ class PuffPlume(AbstractPlume):
     def _waits_s(self, key: PRNGKeyArray, count: int) -> Float[Array, " sources"]:
         draws = jax.random.exponential(key, (count,), jnp.result_type(float))
         return self.mean_interval_s * draws
+
+
+def _longest_crossing_s(site: Site) -> float:
+    """How long the wind takes over the area, from the corner that it meets first to the last."""
+    wind, area = site.wind_world_mps, site.area
+    sides = ((float(wind.x), area.x_m), (float(wind.y), area.y_m))
+    flow = sum(abs(along) * float(high - low) for along, (low, high) in sides)
+    return flow / sum(along * along for along, _ in sides)

@@ -45,6 +45,11 @@ class Sources(eqx.Module):
             message = f"number: [{low}, {high}] is not allowed; write the lower number first"
             raise ValueError(message)
 
+    def check(self, area: FlightArea) -> None:
+        """Refuses an area from which no place should be drawn."""
+        if not self.positions_world_m:
+            area.check_drawable()
+
     def placed(self, area: FlightArea, key: PRNGKeyArray) -> Placed:
         """Where they are."""
         if self.positions_world_m:

@@ -2,9 +2,10 @@
 
 Between the times of the file a position is that of the polynomial through the 13 nearest ones
 (Lagrange's, in its barycentric form), in axes that turn with the Earth: to a millimetre for
-positions 15 minutes apart, from one hour after the first to one hour before the last. A flight
-computes pieces of it, each a sum of Chebyshev polynomials over at most 15 minutes, in the world's
-axes, found in double precision before it begins.
+positions 15 minutes apart, from one hour after the first to one hour before the last. Time is that
+of GPS, in which a leap second is no step. A flight computes pieces of it, each a sum of Chebyshev
+polynomials over at most 15 minutes, in the world's axes, found in double precision before it
+begins.
 """
 
 from datetime import datetime, timedelta
@@ -16,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.gps_time import ahead_of_utc, utc_from_gps
 from kittiwake.core.satellites import AbstractConstellation, AbstractOrbits, AbstractRangeError
 from kittiwake.core.world import Origin
 from kittiwake.environment.satellites.choice import chosen, frame_at
@@ -36,11 +38,11 @@ MAX_SPAN_S = 86_400.0
 class OrbitTable(eqx.Module):
     """Positions of satellites in axes that turn with the Earth, NaN where there is none.
 
-    ``time_s`` counts from ``begins_utc``.
+    ``time_s`` counts from ``begins_gps``, by what the clocks of GPS show.
     """
 
     source: str = eqx.field(static=True)
-    begins_utc: datetime = eqx.field(static=True)
+    begins_gps: datetime = eqx.field(static=True)
     numbers: tuple[int, ...] = eqx.field(static=True)
     time_s: Float[np.ndarray, " times"]
     positions_ecef_m: Float[np.ndarray, "times satellites 3"]
@@ -65,6 +67,11 @@ class OrbitTable(eqx.Module):
     def span_s(self) -> tuple[float, float]:
         """From when to when there are positions enough on both sides."""
         return float(self.time_s[MARGIN]), float(self.time_s[-1 - MARGIN])
+
+    def time_of_s(self, time_utc: datetime) -> float:
+        """When that is in the table."""
+        # the difference first: the last days of the calendar take no more seconds
+        return (time_utc - self.begins_gps + ahead_of_utc(time_utc)).total_seconds()
 
     def at(self, time_s: float, satellites: list[int]) -> Float[np.ndarray, "satellites 3"]:
         """The positions of some, by their places in the table, between its times."""
@@ -118,7 +125,7 @@ class PreciseConstellation(AbstractConstellation):
     def orbits(self, origin: Origin, start_utc: datetime) -> ChebyshevOrbits:
         """The chosen satellites from the start on, for as long as the file tells, up to a day."""
         table = self.file
-        begins_s = (start_utc - table.begins_utc).total_seconds()
+        begins_s = table.time_of_s(start_utc)
         _refuse_other_times(table, begins_s)
         span_s = min(table.span_s[1] - begins_s, MAX_SPAN_S)
         numbers = self._complete(begins_s, begins_s + span_s)
@@ -167,7 +174,8 @@ def _refuse_other_times(table: OrbitTable, begins_s: float) -> None:
     if not first_s <= begins_s < last_s:
         # whole seconds inside the span, as a file would have them
         first, last = (
-            table.begins_utc + timedelta(seconds=s) for s in (ceil(first_s), int(last_s))
+            utc_from_gps(table.begins_gps + timedelta(seconds=s))
+            for s in (ceil(first_s), int(last_s))
         )
         message = (
             f"{table.source}: its orbits are known from {first:%Y-%m-%dT%H:%M:%S} to "

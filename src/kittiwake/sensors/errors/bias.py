@@ -26,7 +26,6 @@ class Bias(AbstractErrorOnField):
     deviation: Annotated[Real, NOT_NEGATIVE] = 0.0
     walk_per_rts: Annotated[Real, NOT_NEGATIVE] = 0.0
     time_constant_s: Annotated[Real, POSITIVE] | None = None
-    field: str | None = None
 
     def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Any:
         """What is there from the start, and what has walked, number by number."""

@@ -3,20 +3,29 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.lax import dynamic_index_in_dim, dynamic_update_index_in_dim
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.instrument import AbstractSensorError, Sample
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 
 TOLERANCE = 1e-6
+MAX_SAMPLES = 100_000
 
 
 class Waiting(eqx.Module):
-    """Samples on their way, the oldest first, along a leading axis; and how many came in so far."""
+    """Samples on their way.
+
+    Attributes:
+        samples: a ring of them along a leading axis, one more than are on their way.
+        place: in the ring, of the next one.
+        full: whether the ring has been filled.
+    """
 
     samples: Sample
-    count: Count
+    place: Count
+    full: Flag
 
 
 class Latency(AbstractSensorError):
@@ -28,9 +37,16 @@ class Latency(AbstractSensorError):
     delay_s: float = eqx.field(static=True)
 
     def check(self, measurement: type, period_s: Real) -> None:
-        """Refuses a delay between two samples."""
+        """Refuses a delay between two samples, and one of more samples than are kept."""
         del measurement
         periods = self.delay_s / period_s
+        if periods > MAX_SAMPLES + 0.5:
+            message = (
+                f"delay_s: {self.delay_s:g} is not allowed; at most {MAX_SAMPLES} samples can be "
+                f"on their way, which at the sensor's period of {float(period_s):g} s take "
+                f"{MAX_SAMPLES * float(period_s):g} s"
+            )
+            raise ScenarioError(message)
         if round(periods) < 1 or abs(periods - round(periods)) > TOLERANCE * periods:
             near = max(1, round(periods)) * period_s
             message = (
@@ -42,25 +58,24 @@ class Latency(AbstractSensorError):
     def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Waiting:
         """Nothing on its way."""
         del key
-        length = round(self.delay_s / float(dt_s))
-        samples = jax.tree.map(lambda leaf: jnp.stack([jnp.asarray(leaf)] * length), first)
-        return Waiting(samples, jnp.asarray(0, jnp.int32))
+        slots = round(self.delay_s / float(dt_s)) + 1
+        samples = jax.tree.map(lambda x: jnp.broadcast_to(x, (slots, *jnp.shape(x))), first)
+        return Waiting(samples, jnp.asarray(0, jnp.int32), jnp.asarray(False))
 
     def step(
         self, state: Waiting, sample: Sample, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Waiting, Sample]:
         """The oldest one comes out."""
         del dt_s, key
-        nothing_came = state.count == 0
-        waiting = jax.tree.map(
-            lambda before, new: jnp.where(nothing_came, new, before), state.samples, sample
+        # written before it is read: the other way round the compiler copies the ring at each step
+        samples = jax.tree.map(
+            lambda ring, new: dynamic_update_index_in_dim(ring, new, state.place, 0),
+            *(state.samples, sample),
         )
-        oldest = jax.tree.map(lambda leaf: leaf[0], waiting)
-        later = jax.tree.map(
-            lambda before, new: jnp.concatenate([before[1:], jnp.asarray(new)[None]]),
-            *(waiting, sample),
-        )
-        through = state.count >= jnp.shape(waiting.fresh)[0]
-        arrived = Sample(oldest.measurement, oldest.ideal, oldest.fresh & through)
-        count = jnp.where(through, state.count, state.count + 1)
-        return Waiting(later, count), arrived
+        place = (state.place + 1) % jnp.shape(samples.fresh)[0]
+        full = state.full | (place == 0)
+        # until then, the first one lies at the beginning
+        oldest = jnp.where(full, place, 0)
+        out = jax.tree.map(lambda ring: dynamic_index_in_dim(ring, oldest, keepdims=False), samples)
+        arrived = Sample(out.measurement, out.ideal, out.fresh & full)
+        return Waiting(samples, place, full), arrived

@@ -17,7 +17,6 @@ class Noise(AbstractErrorOnField):
     """Adds to each number one of this deviation, in the number's own unit."""
 
     deviation: Annotated[Real, NOT_NEGATIVE]
-    field: str | None = None
 
     def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
         """A draw for each number of the sample."""

@@ -1,47 +1,78 @@
-"""Errors that act on the numbers of one field of a measurement, or on all of them."""
+"""Errors that act on one field of a measurement, or on all of them."""
 
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.instrument import AbstractSensorError
+from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Real
 
 
 class AbstractErrorOnField(AbstractSensorError):
-    """Changes ``field``, or every number if that is None; flags and counts pass as they are."""
+    """Changes ``field`` of a measurement, or all that is measured; what follows from it follows.
 
-    field: eqx.AbstractVar[str | None]
+    Unless ``of_any_kind``, it is in the unit of the numbers that it changes: it takes fields of
+    real numbers only, and without a ``field`` only those of one unit.
+    """
 
-    def check(self, measurement: type, period_s: Real) -> None:
-        """Refuses a field that is not measured."""
+    of_any_kind: ClassVar[bool] = False
+
+    field: str | None = eqx.field(static=True, default=None, kw_only=True)
+
+    def check(self, measurement: type[AbstractMeasurement], period_s: Real) -> None:
+        """Refuses a field that it cannot change, and to change quantities of several kinds."""
         del period_s
-        names = [own.name for own in fields(measurement)]
-        if self.field is not None and self.field not in names:
-            message = f"field: {self.field} is not measured. {did_you_mean(self.field, names)}"
+        allowed = list(self._fields(measurement))
+        if not allowed:
+            message = (
+                "this sensor measures no real numbers, which it would change; write stuck, latency "
+                "or dropout"
+            )
+            raise ScenarioError(message)
+        if self.field is not None and self.field not in allowed:
+            known = did_you_mean(self.field, allowed)
+            message = f"field: {self.field} {_why_not(self.field, measurement)}. {known}"
+            raise ScenarioError(message)
+        units = set(measurement.quantities().values())
+        if self.field is None and not self.of_any_kind and len(units) > 1:
+            message = (
+                "field is missing: this sensor measures several kinds of quantities, each in its "
+                f"own unit; write one of {', '.join(allowed)}"
+            )
             raise ScenarioError(message)
 
-    def numbers(self, measurement: Any) -> list[Real]:
-        """The numbers that it acts on."""
-        return [leaf for leaf in jax.tree.leaves(self._part(measurement)) if _is_number(leaf)]
+    def numbers(self, measurement: AbstractMeasurement) -> list[Any]:
+        """What it acts on."""
+        return jax.tree.leaves(self._parts(measurement))
 
-    def changed(self, measurement: Any, change: Callable[[int, Real], Real]) -> Any:
+    def changed(
+        self, measurement: AbstractMeasurement, change: Callable[[int, Any], Any]
+    ) -> AbstractMeasurement:
         """The measurement with the i-th number x of those that it acts on as ``change(i, x)``."""
-        places = iter(range(len(self.numbers(measurement))))
-        part = jax.tree.map(
-            lambda leaf: change(next(places), leaf) if _is_number(leaf) else leaf,
-            self._part(measurement),
-        )
-        return part if self.field is None else replace(measurement, **{self.field: part})
+        numbers, form = jax.tree.flatten(self._parts(measurement))
+        after = jax.tree.unflatten(form, [change(i, x) for i, x in enumerate(numbers)])
+        names = self._acted_on(type(measurement))
+        return replace(measurement, **dict(zip(names, after, strict=True))).consistent()
 
-    def _part(self, measurement: Any) -> Any:
-        return measurement if self.field is None else getattr(measurement, self.field)
+    def _parts(self, measurement: AbstractMeasurement) -> tuple[Any, ...]:
+        return tuple(getattr(measurement, name) for name in self._acted_on(type(measurement)))
+
+    def _acted_on(self, measurement: type[AbstractMeasurement]) -> tuple[str, ...]:
+        return self._fields(measurement) if self.field is None else (self.field,)
+
+    def _fields(self, measurement: type[AbstractMeasurement]) -> tuple[str, ...]:
+        """What ``field`` may be."""
+        return measurement.measured() if self.of_any_kind else tuple(measurement.quantities())
 
 
-def _is_number(leaf: Any) -> bool:
-    return jnp.issubdtype(jnp.result_type(leaf), jnp.floating)
+def _why_not(name: str, measurement: type[AbstractMeasurement]) -> str:
+    if name not in [own.name for own in fields(measurement)]:
+        return "is not measured"
+    if name in measurement.derived:
+        return "follows from what is measured"
+    return "holds no real numbers"

@@ -16,7 +16,6 @@ class Quantisation(AbstractErrorOnField):
     """Rounds each number to a multiple of ``quantum``, in the number's own unit."""
 
     quantum: Annotated[Real, POSITIVE]
-    field: str | None = None
 
     def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
         """The nearest multiple."""

@@ -16,7 +16,6 @@ class Saturation(AbstractErrorOnField):
 
     low: Real
     high: Real
-    field: str | None = None
 
     def __check_init__(self) -> None:
         """Refuses limits with nothing between."""

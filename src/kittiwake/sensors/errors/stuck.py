@@ -1,7 +1,7 @@
 """A sensor that says the same all the time."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -14,21 +14,22 @@ from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
 class Frozen(eqx.Module):
-    """The numbers before, and how many samples there were."""
+    """What was said before, number by number, and how many samples there were."""
 
     numbers: list[Any]
     count: Count
 
 
 class Stuck(AbstractErrorOnField):
-    """From ``at_s`` on, ``for_s`` long or for ever, repeats the numbers of the sample before.
+    """From ``at_s`` on, ``for_s`` long or for ever, repeats the sample before.
 
-    They come as new ones: a reader that trusts them sees no difference.
+    Counts and flags as well, and as a new one: a reader that trusts it sees no difference.
     """
+
+    of_any_kind: ClassVar[bool] = True
 
     at_s: Annotated[Real, NOT_NEGATIVE]
     for_s: Annotated[Real, POSITIVE] | None = None
-    field: str | None = None
 
     def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Frozen:
         """Nothing was said yet."""
