@@ -9,8 +9,6 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 # a module's flights compile once when one worker runs the whole module
 PYTEST := $(BIN)/python -m pytest --dist loadgroup
-# most tests compile far longer than they fly: half the time to compile, twice the time to fly
-QUICKLY := --xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=0
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all coverage check docs bench lock clean
@@ -24,10 +22,9 @@ demo: $(VENV)/.package  ## Fly a library scenario and draw it
 	@echo "Picture: runs/demo/overview.png"
 
 test: $(VENV)/.test  ## Run the tests, the slow ones left out (ARGS="..." goes to pytest)
-	@XLA_FLAGS="$(QUICKLY)" $(PYTEST) -n $(JOBS) -m "not slow and not bits" $(ARGS)
-	@$(PYTEST) -n $(JOBS) -m "bits and not slow" $(ARGS)
+	@VENV=$(VENV) JOBS=$(JOBS) scripts/test $(ARGS)
 
-test-all: $(VENV)/.test  ## Run all tests, compiled as for users
+test-all: $(VENV)/.test  ## Run all tests, compiled as users compile them
 	@$(PYTEST) -n $(JOBS) $(ARGS)
 
 coverage: $(VENV)/.test  ## Run the tests and fail when too few branches are reached
