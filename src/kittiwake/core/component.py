@@ -123,6 +123,12 @@ class AbstractSensor(AbstractComponent):
         """The measurement without any error; None where there is no such thing."""
         del inputs
 
+    def step_beside_ideal(
+        self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Any, Any, Any]:
+        """The next state, the measurement and the one without any error, of the same inputs."""
+        return *self.step(state, inputs, dt_s, key), self.ideal(inputs)
+
 
 class EstimatorInputs(eqx.Module):
     """What an estimator works on.

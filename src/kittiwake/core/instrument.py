@@ -88,7 +88,7 @@ class Instrument(AbstractComponent):
         self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Sample]:
         """The sensor alone."""
-        later, measurement = self.sensor.step(state, inputs, dt_s, key)
-        sample = Sample(measurement, self.sensor.ideal(inputs), fresh=True)
+        later, *measured = self.sensor.step_beside_ideal(state, inputs, dt_s, key)
+        sample = Sample(*measured, fresh=True)
         # as arrays of the working precision, as they are in the states of errors
         return later, strong(sample)

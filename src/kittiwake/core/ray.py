@@ -141,9 +141,8 @@ def cast(obstacles: Sequence[AbstractObstacle], ray: Ray) -> Hit:
     """The first point of any of the obstacles along a ray."""
     dtype = jnp.result_type(ray.origin_m.x)
     groups = _groups(obstacles, dtype)
-    # in one loop of all shapes the compiler finds little that can be done for several rays at once,
-    # and without the barrier each component of the normal would compute all distances again
-    first = jax.lax.optimization_barrier([apart(group.nearest, ray) for group in groups])
+    # without the barrier each component of the normal would compute all distances again
+    first = jax.lax.optimization_barrier([group.nearest(ray) for group in groups])
     distances = [met.distance_m for met in first]
     nearest = reduce(jnp.minimum, distances, jnp.asarray(jnp.inf, dtype))
     reached = jnp.where(jnp.isfinite(nearest), nearest, 0.0)
@@ -166,7 +165,8 @@ class _Group(eqx.Module):
         """The one that is met first."""
         if len(self.numbers) > 1:
             return nearest_of(self.members, lambda member: member.distance_m(ray))
-        return Nearest(jnp.asarray(self.members.distance_m(ray)), jnp.asarray(0, jnp.int32))
+        # in one loop of all shapes the compiler finds little to do for several rays at once
+        return Nearest(apart(self.members.distance_m, ray), jnp.asarray(0, jnp.int32))
 
     def normal_world(self, ray: Ray, distance_m: Real, place: Count) -> Vec3:
         """Across the surface of one of them."""

@@ -62,14 +62,24 @@ class AbstractRanging(AbstractSensor):
         self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Any]:
         """What it says, with noise."""
-        del dt_s
-        answers = self.answers_m(scene(inputs), inputs)
-        return self.told(state, self._reading(answers, self.noise_m(key, answers.shape)))
+        later, measurement, _ = self.step_beside_ideal(state, inputs, dt_s, key)
+        return later, measurement
 
     def ideal(self, inputs: SensorInputs) -> Any:
         """The reading without noise."""
+        return self._ideal(self.answers_m(scene(inputs), inputs))
+
+    def step_beside_ideal(
+        self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Any, Any, Any]:
+        """Both of the same answers, so that rays are cast once."""
+        del dt_s
         answers = self.answers_m(scene(inputs), inputs)
-        return self._reading(answers, jnp.zeros_like(answers))
+        now = self._reading(answers, self.noise_m(key, answers.shape))
+        return *self.told(state, now), self._ideal(answers)
+
+    def _ideal(self, answers_m: Ranges) -> Any:
+        return self._reading(answers_m, jnp.zeros_like(answers_m))
 
     def _reading(self, answers_m: Ranges, noise_m: Ranges) -> Any:
         ranges_m = self.reach().told_m(answers_m, noise_m)

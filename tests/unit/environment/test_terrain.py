@@ -10,7 +10,7 @@ from kittiwake.environment.terrain import PouredTerrain
 from kittiwake.scenario.load import load_scenario
 
 AREA = FlightArea((-100.0, 140.0), (-50.0, 50.0), (0.0, 80.0))
-SEEDS = 12
+SEEDS = 30
 
 
 @pytest.fixture(scope="module")

@@ -68,12 +68,11 @@ def block(ray: Ray, half_m: Vec3) -> Real:
     for axis in "xyz":
         origin, slope, half = (getattr(v, axis) for v in (ray.origin_m, ray.direction, half_m))
         level = jnp.abs(slope) < LEAST_SLOPE
+        inverse = jnp.where(level, 0.0, 1.0 / jnp.where(level, 1.0, slope))
         # along a pair of planes a ray is always between them, or never
         always = jnp.where(jnp.abs(origin) <= half, jnp.inf, -jnp.inf)
-        slope = jnp.where(level, 1.0, slope)
-        one, other = (-half - origin) / slope, (half - origin) / slope
-        enters = jnp.maximum(enters, jnp.where(level, -always, jnp.minimum(one, other)))
-        leaves = jnp.minimum(leaves, jnp.where(level, always, jnp.maximum(one, other)))
+        middle, off = -origin * inverse, jnp.where(level, always, half * jnp.abs(inverse))
+        enters, leaves = jnp.maximum(enters, middle - off), jnp.minimum(leaves, middle + off)
     met = (enters <= leaves) & (leaves >= 0.0)
     return jnp.where(met, jnp.where(enters >= 0.0, enters, leaves), jnp.inf)
 
@@ -85,16 +84,14 @@ def triangle(ray: Ray, one: Vec3, two: Vec3, three: Vec3) -> Meeting:
     determinant = side.dot(p)
     rounding = ROUNDINGS * float(jnp.finfo(jnp.result_type(determinant)).eps)
     length, other_length, away = (_extent(v) for v in (side, other_side, way))
-    area = rounding * length * other_length
-    crosses = jnp.abs(determinant) > area
-    scale = 1.0 / jnp.where(crosses, determinant, 1.0)
-    u, v = way.dot(p) * scale, ray.direction.dot(q) * scale
-    # what rounding may make of u and v, and of their sum
-    margin = rounding * away * jnp.abs(scale)
-    off_u, off_v = margin * other_length, margin * length
-    beyond = off_u + off_v + area * jnp.abs(scale)
-    inside = (u >= -off_u) & (v >= -off_v) & (u + v <= 1.0 + beyond)
-    return Meeting(other_side.dot(q) * scale, crosses & inside)
+    # u, v and 1, all times the size of the determinant, and what rounding may make of them
+    sign, whole = jnp.where(determinant < 0.0, -1.0, 1.0), jnp.abs(determinant)
+    u, v = way.dot(p) * sign, ray.direction.dot(q) * sign
+    off_u, off_v = rounding * away * other_length, rounding * away * length
+    off_whole = rounding * length * other_length
+    crosses = whole > off_whole
+    inside = (u >= -off_u) & (v >= -off_v) & (u + v <= whole + off_whole + off_u + off_v)
+    return Meeting(other_side.dot(q) / jnp.where(crosses, determinant, 1.0), crosses & inside)
 
 
 def roots(a: Real, b: Real, c: Real, discriminant: Real) -> list[Meeting]:
