@@ -37,8 +37,8 @@ def earth_field_world_t(origin: Origin, time_utc: datetime) -> Vec3:
         )
     except (ValueError, OSError) as error:
         message = (
-            f"the Earth's magnetic field on {time_utc.date()} is not known; write another date "
-            "as world.start_utc, or world.magnetic_field_world_t"
+            f"the Earth's magnetic field on {time_utc.date()} is not known; write a date from "
+            "2010 to 2029 as world.start_utc, or world.magnetic_field_world_t"
         )
         raise ScenarioError(message) from error
     return Vec3(field.y, field.x, -field.z) * TESLA_PER_NANOTESLA

@@ -294,6 +294,7 @@ def refusal(tmp_path, errors, sensor="type: imu"):
         ("[{type: noise}]", "errors.0.deviation is missing"),
         ("[{type: latency, delay_s: 0.05}]", "no multiple of the sensor's period, 0.04 s"),
         ("[{type: latency, delay_s: 0.01}]", "write 0.04"),
+        ("[{type: latency, delay_s: -0.04}]", "-0.04 is not allowed; must be above 0"),
         ("[{type: latency, delay_s: 4000.04}]", "at most 100000 samples can be on their way"),
         ("[{type: latency, delay_s: 1.0e+9}]", "at the sensor's period of 0.04 s take 4000 s"),
         ("[{type: latency, delay_s: 1.0e+308}]", "delay_s: 1e+308 is not allowed"),

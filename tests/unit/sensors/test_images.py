@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.ranges import EXACT_M, around, many, read
+from tests.unit.sensors.ranges import EXACT_M, KEY, around, many, read
 
 from kittiwake.core.kinematics import Start
 from kittiwake.environment.obstacles.boxes import Box
@@ -137,3 +137,11 @@ def test_sky_in_an_image_has_finite_derivatives():
     # a ground pixel n pixels of height below the axis is h f / n deep: 4 of 1/2 and 4 of 3/2
     focal = 2.0 / math.tan(math.radians(30.0))
     assert float(slopes[0]) == pytest.approx(4.0 * focal * (2.0 + 2.0 / 3.0), rel=1e-12)
+
+
+def test_a_reading_and_the_ideal_one_beside_it_are_those_that_each_is_alone():
+    lidar, inputs = Lidar2D(beams=5, deviation_m=0.02), around(ROOM, Start(Vec3(1.0, 0.5, 0.0)))
+    _, said, true = lidar.step_beside_ideal((), inputs, 0.1, KEY)
+    np.testing.assert_array_equal(said.ranges_m, lidar.step((), inputs, 0.1, KEY)[1].ranges_m)
+    np.testing.assert_array_equal(true.ranges_m, lidar.ideal(inputs).ranges_m)
+    assert (np.asarray(said.ranges_m) != np.asarray(true.ranges_m)).all()

@@ -1,11 +1,14 @@
 """Samples that arrive late."""
 
+from typing import Annotated
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.lax import dynamic_index_in_dim, dynamic_update_index_in_dim
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.instrument import AbstractSensorError, Sample
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -34,7 +37,7 @@ class Latency(AbstractSensorError):
     Until the first one is through, the reader has that already, as one that is not new.
     """
 
-    delay_s: float = eqx.field(static=True)
+    delay_s: Annotated[float, POSITIVE] = eqx.field(static=True)
 
     def check(self, measurement: type, period_s: Real) -> None:
         """Refuses a delay between two samples, and one of more samples than are kept."""
