@@ -16,7 +16,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from kittiwake.core.apart import apart
 from kittiwake.geometry.scalar import Count, Flag, Real, namespace
 from kittiwake.geometry.vec3 import Vec3
 
@@ -165,8 +164,7 @@ class _Group(eqx.Module):
         """The one that is met first."""
         if len(self.numbers) > 1:
             return nearest_of(self.members, lambda member: member.distance_m(ray))
-        # in one loop of all shapes the compiler finds little to do for several rays at once
-        return Nearest(apart(self.members.distance_m, ray), jnp.asarray(0, jnp.int32))
+        return Nearest(jnp.asarray(self.members.distance_m(ray)), jnp.asarray(0, jnp.int32))
 
     def normal_world(self, ray: Ray, distance_m: Real, place: Count) -> Vec3:
         """Across the surface of one of them."""
