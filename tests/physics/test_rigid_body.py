@@ -15,6 +15,7 @@ from tests.physics.bodies import KEY, airborne, around, body, flown, turned
 import kittiwake as kw
 from kittiwake.core.kinematics import Start
 from kittiwake.core.parts import Flow
+from kittiwake.core.strong import strong
 from kittiwake.core.wrench import Wrench
 from kittiwake.forces.drag import LinearDrag, QuadraticDrag, RotationDamping
 from kittiwake.geometry.inertia import Inertia
@@ -194,8 +195,10 @@ def test_flight_turns_with_the_world(name):
         turned(TUMBLE.velocity_world_mps, angle),
         TUMBLE.angular_velocity_body_radps,
     )
-    straight = flown(dynamics, TUMBLE, command, 0.002, 500, around(wind), 50)
-    other = flown(dynamics, turned_start, command, 0.002, 500, around(turned(wind, angle)), 50)
+    straight, other = (
+        flown(dynamics, strong(start), command, 0.002, 500, strong(around(air)), 50)
+        for start, air in ((TUMBLE, wind), (turned_start, turned(wind, angle)))
+    )
     turn = Rotation.from_euler("z", angle)
     expected = turn.apply(rows(straight.position_world_m))
     np.testing.assert_allclose(rows(other.position_world_m), expected, atol=1e-10)
@@ -214,7 +217,7 @@ def test_each_rotor_tips_the_body_away_from_itself(name):
         speeds = [speed] * 4
         speeds[number] *= 1.05
         command = kw.RotorSpeeds(tuple(speeds))
-        motion = flown(dynamics, Start(), command, 0.001, 20, around(), 20)
+        motion = flown(dynamics, Start(), strong(command), 0.001, 20, around(), 20)
         omega = motion.angular_velocity_body_radps
         for rate, lever in ((omega.x[-1], hub.y), (omega.y[-1], -hub.x)):
             if lever:

@@ -182,7 +182,7 @@ vehicles:
 """
 
 
-@pytest.mark.parametrize("rate_hz", [100, 500])
+@pytest.mark.parametrize("rate_hz", [100, pytest.param(500, marks=pytest.mark.slow)])
 def test_a_vehicle_stands_on_the_deck_of_another_one_and_never_on_its_own(rate_hz, tmp_path):
     (tmp_path / "idle.csv").write_text(IDLE)
     log = flown(STACK % rate_hz, tmp_path)
@@ -244,7 +244,7 @@ def flying(simulation):
     return fly
 
 
-@pytest.mark.parametrize("rate_hz", [100, 500])
+@pytest.mark.parametrize("rate_hz", [100, pytest.param(500, marks=pytest.mark.slow)])
 def test_a_vehicle_takes_off_again_from_a_deck_that_sails_and_forgets_its_grip(rate_hz):
     simulation = Simulation(build(parse_document(FERRY % rate_hz, "test.yaml"), Path()))
     fly = flying(simulation)
