@@ -16,16 +16,17 @@ import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.component import AbstractAtmosphere
+from kittiwake.core.standard_altitude import (
+    EARTH_RADIUS_M,
+    GAS_CONSTANT_JPKGK,
+    GRAVITY_MPS2,
+    LAPSE_RATE_KPM,
+    SEA_LEVEL_PRESSURE_PA,
+    SEA_LEVEL_TEMPERATURE_K,
+    TROPOPAUSE_M,
+)
 from kittiwake.core.surroundings import Air
 from kittiwake.geometry.scalar import Real
-
-EARTH_RADIUS_M = 6356766.0
-GRAVITY_MPS2 = 9.80665
-GAS_CONSTANT_JPKGK = 8.31432 / 0.0289644
-SEA_LEVEL_TEMPERATURE_K = 288.15
-SEA_LEVEL_PRESSURE_PA = 101325.0
-LAPSE_RATE_KPM = 0.0065
-TROPOPAUSE_M = 11000.0
 
 
 def geopotential(altitude_m: Real) -> Real:
