@@ -14,6 +14,7 @@ import kittiwake as kw
 from kittiwake.cli.list import KINDS, REGISTRIES
 from kittiwake.scenario import library
 from kittiwake.scenario.load import load_scenario
+from kittiwake.sensors import SENSORS
 from kittiwake.vehicles import VEHICLES
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +66,9 @@ def test_the_scenarios_of_a_page_can_be_flown(page, tmp_path):
 def test_a_run_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("inputs.csv").write_text(INPUTS)
+    for block in (block for page in PAGES for block in blocks(page, "yaml")):
+        (name,) = re.findall(r"^name: (\S+)", block, re.MULTILINE)
+        Path(f"{name}.yaml").write_text(block, encoding="utf-8")
     name, *options = arguments
     items = [value for key, value in pairwise(options) if key == "--set"]
     load_scenario(name, items).check_flight()
@@ -125,6 +129,34 @@ def test_what_is_shown_to_be_listed_is_there():
     assert {word for arguments in commands("list") for word in arguments} <= known
 
 
+def first_cells(title):
+    """The names in the first column of the tables of a section of the page on scenarios."""
+    _, _, section = PAGES["scenarios.md"].partition(f"## {title}\n")
+    rows = re.findall(r"^\| (\[?`.*?) \|", section.partition("\n## ")[0], re.MULTILINE)
+    return {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+
+
 def test_the_library_is_listed_in_full():
-    rows = re.findall(r"^\| `([\w-]+)` \|", PAGES["scenarios.md"], re.MULTILINE)
-    assert set(rows) == set(library.names())
+    assert first_cells("The library") == set(library.names())
+
+
+def test_it_is_said_of_every_kind_where_it_goes():
+    families = {registry.family for registry in REGISTRIES}
+    assert first_cells("What `kittiwake list` shows, and where it goes") == families
+
+
+def test_every_sensor_is_listed():
+    keys = {"type", "rate_hz", "mount", "errors"}
+    assert first_cells("Sensors") == {*SENSORS.entries, *keys}
+
+
+def test_the_sensor_error_that_is_shown_acts_on_one_axis():
+    names = {}
+    for block in blocks("sensor-errors.md", "python"):
+        exec(compile(block, "sensor-errors.md", "exec"), names)
+    frame = names["simulation"].run(duration_s=2.0, seed=1).frame("pelican")
+    for axis, wanted in {"x": 0.0, "y": 0.0, "z": 0.01}.items():
+        column = f"imu.angular_velocity_{axis}_body_radps"
+        error = frame[f"sensor.{column}"] - frame[f"ideal.{column}"]
+        # white noise of 2e-4 rad/s in 101 samples: five standard errors of the mean
+        assert error.mean() == pytest.approx(wanted, abs=5 * 2e-4 / 101**0.5)

@@ -120,3 +120,13 @@ def test_read_a_log(printed):
     assert len(drifts) == 3
     assert all(0.1 < drift < 50.0 for (drift,) in drifts)
     assert "cm/s on average" in out
+
+
+def test_read_a_sensor(printed):
+    out, _ = printed("read_a_sensor")
+    ((readings, error_cm),) = numbers(r"(\d+) readings of the wall erred by (\d+\.\d) cm", out)
+    ((miss_cm,),) = numbers(r"kept its distance to (\d+\.\d) cm", out)
+    # 180 samples, of which a fifth is lost; five standard errors of each
+    assert abs(readings - 144) < 5 * (180 * 0.8 * 0.2) ** 0.5
+    assert abs(error_cm - 3.0) < 5 * 3.0 / (2 * readings) ** 0.5
+    assert miss_cm < error_cm

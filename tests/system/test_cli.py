@@ -523,6 +523,29 @@ def test_list_says_how_many_of_what_a_key_takes(name, key, allowed):
     assert json.loads(kittiwake_does("list", name, "--json").out)[key]["allowed"] == allowed
 
 
+@pytest.mark.parametrize(
+    ("name", "default"),
+    [
+        ("gnss", 5.0),
+        ("imu", None),
+        ("ultrasonic-array", 16.0),
+        ("nominal", 5.0),
+        ("gaussian-puff-dispersion", 1.0),
+        ("qrsim-waypoint", None),
+    ],
+)
+def test_list_says_at_which_rate_a_thing_runs_by_default(name, default):
+    rate = json.loads(kittiwake_does("list", name, "--json").out)["rate_hz"]
+    assert rate["default"] == default
+    assert rate["allowed"].startswith("above 0, a divisor of time.rate_hz")
+    assert ("without it, every step" in rate["allowed"]) == (default is None)
+
+
+@pytest.mark.parametrize("name", ["isa", "none", "second-order", "lumped"])
+def test_list_says_no_rate_of_what_takes_none(name):
+    assert "rate_hz" not in json.loads(kittiwake_does("list", name, "--json").out)
+
+
 def test_list_of_a_name_in_several_families_tells_of_each():
     answer = kittiwake_does("list", "none")
     headings = [line for line in answer.out.splitlines() if line.endswith("none")]
@@ -532,7 +555,8 @@ def test_list_of_a_name_in_several_families_tells_of_each():
         "current none",
         "error of ranges none",
     ]
-    assert kittiwake_does("list", "none", "--json").out == "{}\n"
+    parameters = json.loads(kittiwake_does("list", "none", "--json").out)
+    assert list(parameters) == ["turbulence.rate_hz"]
 
 
 def test_list_of_a_scenario_has_the_paths_that_can_be_set():
@@ -588,6 +612,13 @@ def test_plot_draws_the_picture_again(spot):
     assert (answer.status, answer.err) == (0, "")
     assert str(picture) in answer.out
     assert picture.read_bytes() == before
+
+
+def test_plot_refuses_a_sensor_that_the_log_does_not_have(spot):
+    answer = kittiwake_does("plot", spot[0], "--sensor", "imuu")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith("--sensor imuu: no vehicle in this log has it. Allowed: ")
+    assert answer.err.endswith("Did you mean 'imu'?\n")
 
 
 def rank(column):

@@ -1,170 +1,123 @@
-"""A page for each vehicle with sensors: what they said, beside what they should have said.
+"""Pages for each vehicle with sensors: what they said, beside what they would say without errors.
 
-A row a quantity, over time: to the left the samples on the truth, to the right the error, with its
-mean and deviation. A quantity of many numbers, such as the ranges of a lidar, is a map of them.
-Of a slower log than the sensor only the newest sample of each row is there to be shown.
+A row a quantity, over time: to the left the samples, to the right the error, with its mean and
+deviation. A quantity of many numbers, such as the ranges of a lidar, is a map of them; an image is
+some frames. Of a slower log than the sensor only the newest sample of each row is there to be
+shown.
 """
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-import numpy as np
-from jaxtyping import Bool, Float64
 from matplotlib import style
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.overview import look
-from kittiwake.analysis.overview.inputs import UNITS
+from kittiwake.analysis.sensor_quantities import Quantity, check_sensors, quantities
+from kittiwake.analysis.sensor_rows import MAX_SAMPLES, Half, draw_row
 
-FRESH = "fresh"
-# x, y, z or a place in an array, between two words or at the end
-PART = re.compile(r"_(?:[wxyz]|\d+(?:_\d+)*)(?=_|$)")
-# more numbers than these are a map
-MAX_CURVES = 6
-MAX_ROWS, MAX_SAMPLES = 16, 2_000
-ROW_IN, WIDTH_IN, MARGIN_IN = 1.5, 14.0, 0.75
+MAX_ROWS = 16
+WIDTH_IN, ROW_IN, AXES_IN, BELOW_IN, TOP_IN, BOTTOM_IN = 14.0, 1.55, 0.95, 0.25, 0.85, 0.25
+# from left to right: axes, and the scale of colours beside them
+MEASURED_IN, ERROR_IN = (0.85, 7.85), (9.6, 13.0)
+GAP_IN, SCALE_IN = 0.1, 0.13
+LEFT_IN, HEADING_IN, LINE_IN = 0.2, 0.3, 0.2
+MAX_NAME = 60
 
-Samples = Float64[np.ndarray, "samples parts"]
-
-
-@dataclass(frozen=True, eq=False)
-class Quantity:
-    """What a sensor said of one quantity, in the unit in which it is shown.
-
-    It holds the rows of the log in which something was new since the row before. ``ideal`` is None
-    where no sensor without errors could be said to say anything.
-    """
-
-    title: str
-    parts: tuple[str, ...]
-    time_s: Float64[np.ndarray, " samples"]
-    measured: Samples
-    ideal: Samples | None
+NOTES = (
+    "Without errors: of the time of measuring. A latency delays both, so that it is no error here.",
+    f"Of each row of the log the newest sample, at most {MAX_SAMPLES:,} of them drawn.",
+)
 
 
-def save_sensor_pages(log: Log, folder: Path) -> list[Path]:
-    """Write ``sensors-VEHICLE.png`` for each vehicle that has sensors.
+def save_sensor_pages(log: Log, folder: Path, wanted: Collection[str] = ()) -> list[Path]:
+    """Write ``sensors-VEHICLE.png`` for each vehicle that has sensors, and pages 2, 3 of many.
+
+    Args:
+        log: of the run.
+        folder: for the pages.
+        wanted: the sensors to draw; all if none is named.
 
     Returns:
         The files, in order of the vehicles.
+
+    Raises:
+        LogError: if no vehicle has a wanted sensor; the message names the nearest one.
     """
-    pages = {name: quantities(log, name) for name in log.names}
+    check_sensors(log, wanted)
     written: list[Path] = []
     with style.context(["default", look.SETTINGS]):
-        for vehicle, found in pages.items():
-            if found:
-                written.append(folder / f"sensors-{vehicle}.png")
-                draw_page(vehicle, found).savefig(written[-1], dpi=look.DPI, format="png")
+        for vehicle in log.names:
+            found = quantities(log, vehicle, wanted)
+            for page in range(pages(found)):
+                written.append(folder / _file(log.names, vehicle, page))
+                figure = draw_page(vehicle, found, page)
+                figure.savefig(written[-1], dpi=look.DPI, format="png")
     return written
 
 
-def quantities(log: Log, vehicle: str) -> list[Quantity]:
-    """What a vehicle's sensors measured, in the order of its columns."""
-    columns = log.columns(vehicle)
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for column in columns:
-        kind, _, rest = column.partition(".")
-        sensor, _, name = rest.partition(".")
-        if kind == "sensor" and name != FRESH:
-            grouped.setdefault((sensor, PART.sub("", name, count=1)), []).append(name)
-    return [
-        _quantity(log, vehicle, sensor, base, parts) for (sensor, base), parts in grouped.items()
-    ]
+def pages(found: Sequence[Quantity]) -> int:
+    """How many pages so many quantities fill."""
+    return -(-len(found) // MAX_ROWS)
 
 
-def _quantity(log: Log, vehicle: str, sensor: str, base: str, parts: Sequence[str]) -> Quantity:
-    fresh: Bool[np.ndarray, " rows"] = log.column(vehicle, f"sensor.{sensor}.{FRESH}") > 0.0
-
-    def read(kind: str) -> Samples:
-        read = [log.column(vehicle, f"{kind}.{sensor}.{part}")[fresh] for part in parts]
-        return np.stack(read, axis=1)
-
-    words, _, ending = base.rpartition("_")
-    unit, factor = UNITS.get(ending, ("", 1.0))
-    said = f"{words} ({unit})" if unit else base
-    known = f"ideal.{sensor}.{parts[0]}" in log.columns(vehicle)
-    return Quantity(
-        title=f"{sensor}: {said.replace('_', ' ')}",
-        parts=tuple(parts),
-        time_s=log.column(vehicle, "time_s")[fresh],
-        measured=factor * read("sensor"),
-        ideal=factor * read("ideal") if known else None,
-    )
-
-
-def draw_page(vehicle: str, found: Sequence[Quantity]) -> Figure:
-    """All that fits on a page; what was left out is said at its foot."""
-    shown = found[:MAX_ROWS]
-    height_in = ROW_IN * len(shown) + 2.0 * MARGIN_IN
+def draw_page(vehicle: str, found: Sequence[Quantity], page: int = 0) -> Figure:
+    """The page with this number, from 0."""
+    shown = found[page * MAX_ROWS : (page + 1) * MAX_ROWS]
+    height_in = ROW_IN * len(shown) + TOP_IN + BOTTOM_IN
     figure = Figure(figsize=(WIDTH_IN, height_in), dpi=look.DPI, facecolor="white")
     FigureCanvasAgg(figure)
-    axes = figure.subplots(len(shown), 2, squeeze=False, sharex=True, width_ratios=(2.0, 1.0))
-    for row, quantity in zip(axes.tolist(), shown, strict=True):
-        _draw_row(figure, row, quantity)
-    for last in axes[-1]:
-        last.set_xlabel("time (s)")
-    title = f"Sensors of {vehicle}: measured (dots) on the truth (lines), and the error"
-    drawn = f"of each row of the log the newest sample, at most {MAX_SAMPLES:,} of them drawn"
-    figure.suptitle(f"{title}; {drawn}", x=0.01, y=1.0 - 0.2 / height_in, ha="left", weight="bold")
-    if len(found) > len(shown):
-        left_out = ", ".join(quantity.title for quantity in found[MAX_ROWS:])
-        figure.text(0.01, 0.005, f"Left out: {look.shortened(left_out, 150)}", size=look.SMALL)
-    top, bottom = 1.0 - MARGIN_IN / height_in, MARGIN_IN / height_in
-    figure.subplots_adjust(left=0.06, right=0.98, top=top, bottom=bottom, wspace=0.18, hspace=0.5)
+    span_s = _span_s(shown)
+    rows: list[tuple[Half, Half]] = []
+    for row, quantity in enumerate(shown):
+        bottom_in = BOTTOM_IN + ROW_IN * (len(shown) - 1 - row) + BELOW_IN
+        measured, errors = (_half(figure, sides, bottom_in) for sides in (MEASURED_IN, ERROR_IN))
+        draw_row(measured, errors, quantity)
+        rows.append((measured, errors))
+    for column in zip(*rows, strict=True):
+        over_time = [half.axes for half in column if half.axes.axison]
+        for axes in over_time:
+            axes.set_xlim(*span_s)
+        for axes in over_time[-1:]:
+            axes.set_xlabel("time (s)")
+    number = f", page {page + 1} of {pages(found)}" if pages(found) > 1 else ""
+    name = look.shortened(vehicle, MAX_NAME)
+    heading = f"Sensors of {name}{number}: measured (in colour) and without errors (dark lines)"
+    heights_in = [height_in - HEADING_IN - LINE_IN * line for line in range(1 + len(NOTES))]
+    places = [(LEFT_IN / WIDTH_IN, height / height_in) for height in heights_in]
+    figure.text(*places[0], heading, weight="bold", size=look.NORMAL + 1.5, parse_math=False)
+    for place, note in zip(places[1:], NOTES, strict=True):
+        figure.text(*place, note, color=look.GREY)
     return figure
 
 
-def _draw_row(figure: Figure, row: Sequence[Axes], quantity: Quantity) -> None:
-    values, errors = row
-    values.set_title(quantity.title, loc="left", size=look.NORMAL)
-    if len(quantity.parts) > MAX_CURVES:
-        _draw_map(figure, values, quantity.time_s, quantity.measured)
-        if quantity.ideal is not None:
-            _draw_map(figure, errors, quantity.time_s, quantity.measured - quantity.ideal)
-        return
-    thin = slice(None, None, max(1, -(-len(quantity.time_s) // MAX_SAMPLES)))
-    time_s = quantity.time_s[thin]
-    if not time_s.size:
-        return
-    said: list[str] = []
-    for i, colour in zip(range(len(quantity.parts)), look.HUES, strict=False):
-        label = _part_label(quantity, i)
-        values.plot(time_s, quantity.measured[thin, i], ".", ms=2.5, color=colour, label=label)
-        if quantity.ideal is None:
-            continue
-        values.plot(time_s, quantity.ideal[thin, i], "-", lw=0.9, color=colour)
-        error = quantity.measured[:, i] - quantity.ideal[:, i]
-        errors.plot(time_s, error[thin], ".", ms=2.0, color=colour)
-        said.append(f"{label} {error.mean():.3g} ± {error.std():.3g}".strip())
-    if len(quantity.parts) > 1:
-        look.list_beside(values, values.get_lines()[:: 1 if quantity.ideal is None else 2])
-    if quantity.ideal is None:
-        errors.set_axis_off()
-        return
-    errors.set_title(f"error: {', '.join(said)}", loc="left", size=look.SMALL)
-    look.few_ticks(values)
-    look.few_ticks(errors, x=5)
+def _file(names: Sequence[str], vehicle: str, page: int) -> str:
+    if page == 0:
+        return f"sensors-{vehicle}.png"
+    own = f"{vehicle}-{page + 1}"
+    # which another vehicle may be called
+    return f"sensors-{vehicle}-page-{page + 1}.png" if own in names else f"sensors-{own}.png"
 
 
-def _draw_map(
-    figure: Figure, axes: Axes, time_s: Float64[np.ndarray, " samples"], numbers: Samples
-) -> None:
-    step = max(1, -(-len(time_s) // MAX_SAMPLES))
-    if len(time_s) < 2:
-        return
-    mesh = axes.pcolormesh(
-        time_s[::step], np.arange(numbers.shape[1]), numbers[::step].T, shading="nearest"
-    )
-    figure.colorbar(mesh, ax=axes, pad=0.01)
-    axes.set_ylabel("number")
-    axes.grid(visible=False)
+def _half(figure: Figure, sides_in: tuple[float, float], bottom_in: float) -> Half:
+    """Axes between two places, the same in all rows so that times stand below each other."""
+    width_in, height_in = figure.get_size_inches().tolist()
+    left, right = sides_in
+
+    def box(left: float, right: float) -> tuple[float, float, float, float]:
+        size = (right - left) / width_in, AXES_IN / height_in
+        return (left / width_in, bottom_in / height_in, *size)
+
+    scale = right + GAP_IN
+    return Half(figure.add_axes(box(left, right)), figure.add_axes(box(scale, scale + SCALE_IN)))
 
 
-def _part_label(quantity: Quantity, place: int) -> str:
-    found = PART.search(quantity.parts[place])
-    return "" if found is None else found.group()[1:]
+def _span_s(shown: Sequence[Quantity]) -> tuple[float, float]:
+    """From the first to the last sample of all, but never without extent."""
+    times = [quantity.time_s for quantity in shown if quantity.time_s.size]
+    low = float(min((time_s[0] for time_s in times), default=0.0))
+    high = float(max((time_s[-1] for time_s in times), default=1.0))
+    air = 0.01 * (high - low) or 0.5
+    return low - air, high + air

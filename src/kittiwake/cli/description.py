@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kittiwake.cli.parameters import Parameter, parameters_of
+from kittiwake.cli.parameters import Parameter, parameters_of, rate_of
 from kittiwake.core.component import AbstractController, AbstractSensor
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import USER_UNITS
@@ -53,8 +53,9 @@ def describe(registry: Registry | None, name: str, summary: str) -> Description:
         lines.append(f"Takes {thing.consumes.__name__}, gives {thing.produces.__name__}.")
     if issubclass(thing, AbstractSensor):
         told = ", ".join(field.name for field in fields(thing.measures))
-        lines.append(f"Measures {told}. Takes rate_hz and a list of errors beside these keys:")
-    return Description(registry.family, heading, tuple(lines), parameters_of(thing))
+        lines.append(f"Measures {told}. Takes a list of errors beside these keys:")
+    parameters = parameters_of(thing) | rate_of(thing)
+    return Description(registry.family, heading, tuple(lines), parameters)
 
 
 def to_plain(descriptions: Sequence[Description]) -> dict[str, Any]:

@@ -7,7 +7,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import equinox as eqx
 
-from kittiwake.core.bounds import Bounds
+from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.component import (
+    AbstractController,
+    AbstractEstimator,
+    AbstractGuidance,
+    AbstractProcessKind,
+    AbstractSensor,
+    AbstractTurbulence,
+)
 from kittiwake.core.units import USER_UNITS, stored_name
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -25,6 +33,16 @@ FORMS = {
     **{(kind,): words for kind, words in FILES.items()},
     (Vec3,): "[x, y, z]",
 }
+
+# what scenarios give a rate
+SCHEDULED = (
+    AbstractController,
+    AbstractEstimator,
+    AbstractGuidance,
+    AbstractProcessKind,
+    AbstractSensor,
+    AbstractTurbulence,
+)
 
 NULL_OR_KEYS = "null, or the keys below"
 
@@ -55,6 +73,20 @@ def parameters_of(
         defaults: what stands for a key that is left out, before the class's own defaults.
     """
     return dict(_parameters(cls, defaults or {}, ""))
+
+
+def rate_of(cls: type[eqx.Module]) -> dict[str, Parameter]:
+    """The key of the rate at which a component runs; none for one that has no rate."""
+    if not issubclass(cls, SCHEDULED):
+        return {}
+    default_hz = cls.default_rate_hz
+    allowed = f"{POSITIVE}, a divisor of time.rate_hz"
+    if isinstance(default_hz, property):  # it follows from the other keys
+        default_hz = cls().default_rate_hz
+        allowed += "; its default follows from the keys above"
+    elif default_hz is None:
+        allowed += "; without it, every step"
+    return {"rate_hz": Parameter(default_hz, required=False, allowed=allowed, other_keys=())}
 
 
 def _parameters(

@@ -8,10 +8,17 @@ import typer
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that 'kittiwake run' wrote.")]
 
 
-def plot(folder: Folder) -> None:
+def plot(
+    folder: Folder,
+    sensor: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Draw the pages of this sensor only; repeatable."),
+    ] = None,
+) -> None:
     """Draw a run's pictures from its log, also of a run that was cut off.
 
-    The overview, and for each vehicle with sensors a page of them against the truth.
+    The overview, and for each vehicle with sensors pages of them beside what they would say
+    without errors; with --sensor, only the pages.
     """
     from kittiwake.analysis.log import Log
     from kittiwake.analysis.overview import save_overview
@@ -19,7 +26,8 @@ def plot(folder: Folder) -> None:
     from kittiwake.runtime.run_folder import PICTURE_FILE
 
     log = Log.read(folder)
-    save_overview(log, folder / PICTURE_FILE)
-    typer.echo(f"The picture is {folder / PICTURE_FILE}")
-    for page in save_sensor_pages(log, folder):
+    if not sensor:
+        save_overview(log, folder / PICTURE_FILE)
+        typer.echo(f"The picture is {folder / PICTURE_FILE}")
+    for page in save_sensor_pages(log, folder, sensor or ()):
         typer.echo(f"Its sensors: {page}")

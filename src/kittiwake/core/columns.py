@@ -8,7 +8,7 @@ and a dot.
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 import numpy as np
@@ -44,26 +44,39 @@ def from_columns(kind: type[eqx.Module], values: dict[str, Number]) -> Any:
 
 def to_columns(record: eqx.Module | dict[str, Any], prefix: str = "") -> dict[str, Number]:
     """A record's numbers by column, each name with ``prefix`` before it."""
+    return {
+        name: block.numbers if np.ndim(block.numbers) == 0 else block.numbers[at]
+        for block in to_blocks(record, prefix)
+        for name, at in zip(block.columns, np.ndindex(np.shape(block.numbers)), strict=True)
+    }
+
+
+class Block(NamedTuple):
+    """Columns that are one array, or a single column; an image is not taken apart to be logged."""
+
+    columns: list[str]
+    numbers: Any
+
+
+def to_blocks(record: eqx.Module | dict[str, Any], prefix: str = "") -> list[Block]:
+    """A record's numbers in order, each column's name with ``prefix`` before it."""
     items = record.items() if isinstance(record, dict) else _items(record)
-    columns: dict[str, Number] = {}
-    for name, value in items:
-        columns.update(_numbers(prefix, name, value))
-    return columns
+    return [block for name, value in items for block in _blocks(prefix, name, value)]
 
 
-def _numbers(prefix: str, name: str, value: Any) -> dict[str, Number]:
+def _blocks(prefix: str, name: str, value: Any) -> list[Block]:
     if isinstance(value, Vec3 | Quaternion):
         parts = [getattr(value, f.name) for f in fields(value)]
         names = _columns_of(name, type(value))
-        return {prefix + column: part for column, part in zip(names, parts, strict=True)}
+        return [Block([prefix + n], part) for n, part in zip(names, parts, strict=True)]
     if isinstance(value, eqx.Module | dict):
-        return to_columns(value, f"{prefix}{name}.")
+        return to_blocks(value, f"{prefix}{name}.")
     if isinstance(value, tuple | list):
-        return {prefix + axis_column(name, str(i)): part for i, part in enumerate(value)}
-    places = np.ndindex(np.shape(value))
+        return [Block([prefix + axis_column(name, str(i))], part) for i, part in enumerate(value)]
     if np.ndim(value) == 0:
-        return {prefix + name: value}
-    return {prefix + axis_column(name, "_".join(map(str, at))): value[at] for at in places}
+        return [Block([prefix + name], value)]
+    places = np.ndindex(np.shape(value))
+    return [Block([prefix + axis_column(name, "_".join(map(str, at))) for at in places], value)]
 
 
 def _columns_of(name: str, kind: Any) -> list[str]:

@@ -5,6 +5,7 @@ KittiwakeError                 every error raised on purpose
 ├── RegistryError              a name that no registry knows
 ├── LadderError                a chain of guidance and controllers with a rung missing
 ├── CommandError               a command that a simulation cannot take
+├── UnknownSensorError         a sensor that a vehicle does not have; a KeyError, too
 ├── PrecisionError             pure functions called in the other floating-point mode
 ├── LogError                   a run folder or a log that cannot be read
 └── MissingExtraError          an optional library that is not installed
@@ -38,6 +39,12 @@ class LadderError(KittiwakeError):
 
 class CommandError(KittiwakeError):
     """A command of the wrong kind, or for a vehicle that is not there."""
+
+
+class UnknownSensorError(KittiwakeError, KeyError):
+    """A name that no sensor of a vehicle has."""
+
+    __str__ = Exception.__str__  # a KeyError shows its message in quotes
 
 
 class PrecisionError(KittiwakeError):

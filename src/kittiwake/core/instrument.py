@@ -62,8 +62,10 @@ class Instrument(AbstractComponent):
     sensor: AbstractSensor
     errors: tuple[AbstractSensorError, ...] = ()
 
-    def begin(self, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray) -> InstrumentState:
-        """The state before the first sample; of the inputs only the form matters."""
+    def begin(
+        self, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[InstrumentState, Sample]:
+        """The state before the first sample, and one of zeros; of the inputs the form matters."""
         sensor = self.sensor.init(named(key, "init"))
         form = jax.eval_shape(lambda: self._measured(sensor, inputs, dt_s, key)[1])
         first = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), form)
@@ -71,7 +73,7 @@ class Instrument(AbstractComponent):
             error.init(named(key, f"error.{i}.init"), first, dt_s)
             for i, error in enumerate(self.errors)
         )
-        return InstrumentState(sensor, errors)
+        return InstrumentState(sensor, errors), first
 
     def step(
         self, state: InstrumentState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray

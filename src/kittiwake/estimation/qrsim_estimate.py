@@ -55,6 +55,7 @@ class QRSimEstimate(AbstractEstimator):
 
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         """Refuses a vehicle that lacks one of the sensors, or has another kind under its name."""
+        problems: list[str] = []
         for parameter, (measured, kind) in NEEDED.items():
             name = getattr(self, parameter)
             if name not in sensors:
@@ -63,11 +64,12 @@ class QRSimEstimate(AbstractEstimator):
                 problem = f"the sensor '{name}' gives {sensors[name].measures.__name__}"
             else:
                 continue
-            message = (
+            problems.append(
                 f"{parameter}: {problem}; a sensor of {measured.__name__} is needed: write "
                 f"{name}: {kind} under sensors, or the name of another one here"
             )
-            raise ScenarioError(message)
+        if problems:
+            raise ScenarioError("; ".join(problems))
 
     def step(
         self, state: tuple[()], inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray

@@ -10,7 +10,8 @@ import numpy as np
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.columns import column_names, from_columns
-from kittiwake.core.errors import CommandError
+from kittiwake.core.errors import CommandError, LadderError
+from kittiwake.core.ladder import ladder_path
 from kittiwake.core.signals import Signal
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.quaternion import Quaternion
@@ -55,6 +56,35 @@ def commands_of(kinds: Kinds, numbers: Iterable[Any]) -> dict[str, Any]:
         name: from_columns(kind, {column: next(remaining) for column in column_names(kind)})
         for name, kind in kinds
     }
+
+
+def refuse_dead_ends(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
+    """Refuses kinds of signals from which a vehicle's controllers do not lead down.
+
+    Raises:
+        LadderError: with the kinds of signals that the vehicle takes.
+    """
+    for name, kind in kinds:
+        if name not in vehicles:
+            continue  # which the fleet refuses
+        vehicle = vehicles[name]
+        if not _leads_down(kind, vehicle):
+            taken = ", ".join(f"kw.{one.__name__}" for one in SIGNALS if _leads_down(one, vehicle))
+            message = (
+                f"the command for '{name}' cannot be followed: nothing leads from "
+                f"{kind.__name__} to {vehicle.dynamics.native.__name__}, the vehicle's native "
+                f"command; give one of {taken}"
+            )
+            raise LadderError(message, kind.__name__)
+
+
+def _leads_down(kind: type, vehicle: Vehicle) -> bool:
+    controllers = [rung.component for rung in vehicle.ladder]
+    try:
+        ladder_path(controllers, kind, vehicle.dynamics.native)
+    except LadderError:
+        return False
+    return True
 
 
 def _numbers(name: str, signal: Any) -> list[float]:

@@ -67,6 +67,7 @@ class Flight:
     fails_when_lost: bool
 
     def __post_init__(self) -> None:
+        began = time.perf_counter()
         self.rate_hz = self.program.fleet.rate_hz
         self.layout = self.program.layout
         self._thinnings = {
@@ -75,7 +76,6 @@ class Flight:
         }
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
         self.outcome = Outcome()
-        began = time.perf_counter()
         self._state = self.program.start(self.seed)
         self._steps = max(
             1, min(BLOCK_STEPS, self.last_tick + 1, BLOCK_BYTES // self.layout.row_bytes)

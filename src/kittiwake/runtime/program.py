@@ -12,7 +12,7 @@ from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.runtime.watch import Block, RowLayout, Violation
-from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.fleet import Fleet, rolled
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.state import FleetState
 
@@ -28,6 +28,8 @@ class Program:
 
     def __post_init__(self) -> None:
         self._init = jax.jit(lambda key: self.fleet.init(key))
+        # traced once, for the layout of rows and for blocks of any length
+        self._step = jax.jit(lambda state: self.fleet.step(state))
         self._limits = jax.jit(lambda state: self.fleet.limits(state))
         self._blocks: dict[int, RunBlock] = {}
 
@@ -41,7 +43,7 @@ class Program:
         if steps not in self._blocks:
             kept = partial(rows, self.fleet)
             with self._mode():
-                flown = jax.jit(lambda state: self.fleet.rollout(state, steps, kept))
+                flown = jax.jit(lambda state: rolled(self._step, state, steps, kept))
                 compiled = flown.lower(self._shape).compile()
             self._blocks[steps] = lambda state: self._flown(compiled, state)
         return self._blocks[steps]
@@ -50,7 +52,7 @@ class Program:
     def layout(self) -> RowLayout:
         """What each vehicle's rows hold."""
         with self._mode():
-            names = columns(self.fleet, self._shape)
+            names = columns(self.fleet, jax.eval_shape(self._step, self._shape)[1])
             limits = jax.eval_shape(self.fleet.limits, self._shape)
         column_names: dict[str, tuple[str, ...]] = {}
         quantities: dict[str, tuple[str, ...]] = {}

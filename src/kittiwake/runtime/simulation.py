@@ -1,7 +1,7 @@
 """A scenario in a person's hands: fly it, step it with an own controller, or take its functions."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
 from typing import Any, Literal, NamedTuple
 
@@ -12,12 +12,12 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.summary import Flown, summarise
 from kittiwake.analysis.table import Table
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.errors import ScenarioError, UnknownSensorError, did_you_mean
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Real
-from kittiwake.runtime.commands import Kinds, commands_of, numbers_of
+from kittiwake.runtime.commands import Kinds, commands_of, numbers_of, refuse_dead_ends
 from kittiwake.runtime.loop import Flight, Memory, Outcome
 from kittiwake.runtime.program import Program
 from kittiwake.scenario.load import load_scenario
@@ -30,6 +30,28 @@ Precision = Literal["float64", "float32"]
 Commands = Mapping[str, Any]
 
 
+class BySensor(dict[str, Any]):
+    """What there is of each sensor, by name; another name is refused with the nearest one."""
+
+    def __missing__(self, name: object) -> Any:
+        """Refuses a name that no sensor has."""
+        message = f"there is no sensor {name!r}. {did_you_mean(str(name), list(self))}"
+        raise UnknownSensorError(message)
+
+
+def _parts(by_sensor: BySensor) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
+    names = tuple(sorted(by_sensor))
+    return [(jax.tree_util.DictKey(name), by_sensor[name]) for name in names], names
+
+
+def _joined(names: Any, values: Iterable[Any]) -> BySensor:
+    return BySensor(zip(names, values, strict=True))
+
+
+# JAX takes a dictionary apart, and a subclass only if it is told how
+jax.tree_util.register_pytree_with_keys(BySensor, _parts, _joined)
+
+
 class Observation(NamedTuple):
     """What one vehicle is, sees and believes now; in plain numbers.
 
@@ -40,8 +62,8 @@ class Observation(NamedTuple):
 
     time_s: float
     estimate: Kinematics
-    measurements: dict[str, Any]
-    fresh: dict[str, bool]
+    measurements: BySensor
+    fresh: BySensor
     truth: Kinematics
     valid: bool
 
@@ -226,40 +248,45 @@ class _Stepper:
     def __init__(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
         self.fleet = fleet
         self._vehicles = vehicles
-        self._compiled: dict[Any, Callable[..., Any]] = {}
+        self._accepted: set[Kinds] = set()
         with self._mode():
             self._init = jax.jit(lambda key: fleet.init(key))
             shape = jax.eval_shape(fleet.init, seed_key(0))
             self._packing = Packing.of(shape)
+            # traced once, for what it leads to and for what there is to see at it
+            self._step = jax.jit(lambda state: fleet.step(state))
             self._seen = [RowPacking.of(group) for group in jax.eval_shape(self._look, shape)]
-            self._pack = jax.jit(self._packed)
+            self._pack = jax.jit(self._packing.pack)
+            self._see = jax.jit(self._sight)
             self._advance = jax.jit(self._advanced, static_argnums=3)
         self._places = {name: fleet.place(name) for name in fleet.names}
 
     def reset(self, seed: int) -> None:
         with self._mode():
-            self._floats, self._words, self._sight = self._pack(self._init(seed_key(seed)))
+            self._floats, self._words = self._pack(self._init(seed_key(seed)))
         self._tick = 0
 
     def step(self, commands: Commands) -> None:
         numbers = np.asarray(numbers_of(commands, self._vehicles), dtype=self._floats.dtype)
         kinds = tuple((name, type(signal)) for name, signal in commands.items())
+        if kinds not in self._accepted:
+            refuse_dead_ends(kinds, self._vehicles)
+            self._accepted.add(kinds)
         with self._mode():
-            self._floats, self._words, self._sight = self._advance(
-                self._floats, self._words, numbers, kinds
-            )
+            self._floats, self._words = self._advance(self._floats, self._words, numbers, kinds)
         self._tick += 1
 
     def observe(self) -> dict[str, Observation]:
-        groups = [np.asarray(rows) for rows in self._sight]
+        with self._mode():
+            groups = [np.asarray(rows) for rows in self._see(self._floats, self._words)]
         time_s = self._tick / self.fleet.rate_hz
         observations: dict[str, Observation] = {}
         for name, (g, lane) in self._places.items():
             estimate, samples, truth, valid = self._seen[g].unpack(groups[g][lane])
             measurements = {sensor: sample.measurement for sensor, sample in samples.items()}
-            fresh = {sensor: bool(sample.fresh) for sensor, sample in samples.items()}
+            fresh = {sensor: sample.fresh for sensor, sample in samples.items()}
             observations[name] = Observation(
-                time_s, estimate, measurements, fresh, truth, bool(valid)
+                time_s, estimate, BySensor(measurements), BySensor(fresh), truth, valid
             )
         return observations
 
@@ -267,19 +294,18 @@ class _Stepper:
         return jax.enable_x64(not self.fleet.single_precision)
 
     def _look(self, state: FleetState) -> Any:
-        snapshots = self.fleet.step(state)[1]
+        snapshots = self._step(state)[1]
         return tuple((s.estimate, s.samples, s.truth, s.status == 0) for s in snapshots)
 
-    def _packed(self, state: FleetState) -> tuple[Any, Any, Any]:
-        floats, words = self._packing.pack(state)
-        seen = zip(self._seen, self._look(state), strict=True)
-        return floats, words, [packing.pack(group, floats.dtype) for packing, group in seen]
+    def _sight(self, floats: Any, words: Any) -> list[Any]:
+        seen = zip(self._seen, self._look(self._packing.unpack(floats, words)), strict=True)
+        return [packing.pack(group, floats.dtype) for packing, group in seen]
 
-    def _advanced(
-        self, floats: Any, words: Any, numbers: Any, kinds: Kinds
-    ) -> tuple[Any, Any, Any]:
+    def _advanced(self, floats: Any, words: Any, numbers: Any, kinds: Kinds) -> tuple[Any, Any]:
         state = self._packing.unpack(floats, words)
-        return self._packed(self.fleet.advance(state, commands_of(kinds, numbers)))
+        if not kinds:
+            return self._packing.pack(self._step(state)[0])
+        return self._packing.pack(self.fleet.advance(state, commands_of(kinds, numbers)))
 
 
 def _written(value: Any) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -45,17 +46,26 @@ def _schema(document: Document, problems: ProblemList) -> ScenarioSchema:
         return ScenarioSchema.model_validate(document.data)
     except ValidationError as error:
         problems.lines += render_problems(error, document.where, model=ScenarioSchema).splitlines()
-        broken = [details["loc"] for details in error.errors(include_url=False)]
+        places = [details["loc"] for details in error.errors(include_url=False)]
+        broken = {place for place in places if place[-1] != "[key]"}  # a name, not what it names
     given = document.data
     sound = {key: value for key, value in given.items() if (key,) not in {p[:1] for p in broken}}
     vehicles = given.get("vehicles")
     kept = {
-        name: VehicleSchema.model_validate(entry)
+        name: _sound_part(entry, {path[2] for path in broken if path[:2] == ("vehicles", name)})
         for name, entry in (vehicles.items() if isinstance(vehicles, dict) else ())
-        if not any(p[:2] in {("vehicles",), ("vehicles", name)} for p in broken)
+        if isinstance(entry, dict)
     }
     defaults = ScenarioSchema(name="unnamed", vehicles={"unnamed": VehicleSchema(model="")})
     return defaults.model_copy(update={**sound, "vehicles": kept})
+
+
+def _sound_part(entry: dict[str, Any], broken: set[str | int]) -> VehicleSchema:
+    """A vehicle without its broken keys; without sensors, no estimator is to miss them."""
+    left_out = {*broken, "estimator"} if "sensors" in broken else broken
+    return VehicleSchema.model_construct(
+        **{key: value for key, value in entry.items() if key not in left_out}
+    )
 
 
 @dataclass
@@ -78,10 +88,10 @@ class _Builder:
         log_every, rate_hz = 1, float(time.rate_hz)
         with self.problems.noting(("time", "log_rate_hz")):
             log_every = steps_between(rate_hz, time.log_rate_hz)
+        if world is not None and schema.lost_vehicle == "fail":
+            self._note_lost_starts(world, vehicles)
         self.problems.refuse()
         assert world is not None
-        if schema.lost_vehicle == "fail":
-            self._refuse_lost_starts(world, vehicles)
         return Scenario(
             document=self.document,
             name=schema.name,
@@ -106,11 +116,10 @@ class _Builder:
             self.problems.note(("vehicles",), str(error))
             self.problems.refuse()
 
-    def _refuse_lost_starts(self, world: World, vehicles: Mapping[str, Vehicle]) -> None:
+    def _note_lost_starts(self, world: World, vehicles: Mapping[str, Vehicle]) -> None:
         for said in islice(lost_starts(world, vehicles), MAX_PROBLEMS):
             advice = "move the start, or write lost_vehicle: continue"
             self.problems.note(("vehicles",), f"{said}; {advice}")
-        self.problems.refuse()
 
     def _duration_s(self, time: TimeSettings, vehicles: Mapping[str, Vehicle]) -> float:
         ends = [vehicle.guidance.component.end_s() for vehicle in vehicles.values()]

@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeGuard, get_type_hints
 
-from kittiwake.core.component import AbstractDynamics
+from kittiwake.core.component import AbstractComponent, AbstractDynamics
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.recording import Recording
@@ -32,6 +32,7 @@ READERS: dict[type, Callable[[Path], Any]] = {
     OrbitTable: read_sp3,
 }
 MAX_FILE_CHARACTERS = 1000
+SLOWEST_HZ = 1e-6
 # a vehicle's parameter that stands for those which the file gives
 URDF = "urdf"
 MASS_PROPERTIES = {field.name for field in dataclasses.fields(MassProperties)}
@@ -59,10 +60,10 @@ class ComponentBuilder:
         """A component with its rate, or None after noting what is wrong."""
         rate_hz, rest = _taken_out("rate_hz", entry)
         component = self.component(registry, rest, path)
-        if component is None:
-            return None
+        default_hz = None if component is None else component.default_rate_hz
         with self.problems.noting((*path, "rate_hz")):
-            return Scheduled(component, self._every(component.default_rate_hz, rate_hz))
+            every = self._every(default_hz, rate_hz)
+            return None if component is None else Scheduled(component, every)
         return None
 
     def instrument(self, entry: Plain, path: KeyPath) -> Any:
@@ -72,17 +73,38 @@ class ComponentBuilder:
         errors = self.listed(
             SENSOR_ERRORS, [] if errors_given is None else errors_given, (*path, "errors")
         )
+        kind = sensor.component if sensor else self.stand_in(SENSORS, rest)
+        for i, error in enumerate(errors):
+            if kind is not None and error is not None:
+                with self.problems.noting((*path, "errors", i)):
+                    error.check(kind.measures, self._period_s(kind, rest))
         if sensor is None or None in errors:
             return None
-        for i, error in enumerate(errors):
-            with self.problems.noting((*path, "errors", i)):
-                error.check(sensor.component.measures, sensor.every / self.rate_hz)
         return Scheduled(Instrument(sensor.component, errors), sensor.every)
+
+    def _period_s(self, component: AbstractComponent, entry: Plain) -> float:
+        """That of the wanted rate, even of one that does not divide the physics rate."""
+        rate_hz = _taken_out("rate_hz", entry)[0]
+        if _is_rate(rate_hz) and SLOWEST_HZ <= rate_hz <= self.rate_hz:
+            return 1.0 / rate_hz
+        return 1.0 / (component.default_rate_hz or self.rate_hz)
+
+    def stand_in(self, registry: Registry, entry: Plain) -> Any:
+        """For a refused component one of its kind with default parameters; None if there is none.
+
+        What goes with the kind can so be checked before the entry is mended.
+        """
+        kind = entry.get("type") if isinstance(entry, dict) else entry
+        return self.unnoted().component(registry, {"type": kind}, ())
+
+    def unnoted(self) -> "ComponentBuilder":
+        """The same, whose mistakes nobody is told."""
+        return dataclasses.replace(self, problems=ProblemList(self.document.where))
 
     def _every(self, default_hz: float | None, rate_hz: object) -> int:
         if rate_hz is None:
-            return steps_between(self.rate_hz, default_hz)
-        if isinstance(rate_hz, bool) or not isinstance(rate_hz, int | float) or not rate_hz > 0:
+            return steps_between(self.rate_hz, default_hz, "its default rate_hz")
+        if not _is_rate(rate_hz):
             message = f"{shortened(rate_hz)} is not allowed; must be a number above 0"
             raise ScenarioError(message)
         return steps_between(self.rate_hz, float(rate_hz))
@@ -91,9 +113,12 @@ class ComponentBuilder:
         """A component without a rate, or None after noting what is wrong."""
         parameters = dict(entry) if isinstance(entry, dict) else {"type": entry}
         kind = parameters.pop("type", None)
-        with self.problems.noting((*path, "type")):
+        place = (*path, "type") if isinstance(entry, dict | str) else path
+        with self.problems.noting(place):
             if not isinstance(kind, str) or len(kind) > MAX_CHARACTERS:
-                message = f"write the kind of {registry.noun}: one of {', '.join(registry.names())}"
+                given = "" if kind is None else f"{shortened(kind)} is not allowed; "
+                known = ", ".join(registry.names())
+                message = f"{given}write the kind of {registry.noun}: one of {known}"
                 raise ScenarioError(message)
             cls = registry.find(kind)
             with self.problems.noting(path, placed=True):
@@ -193,6 +218,10 @@ def _taken_out(key: str, entry: Plain) -> tuple[Plain, Plain]:
     if not isinstance(entry, dict):
         return None, entry
     return entry.get(key), {name: value for name, value in entry.items() if name != key}
+
+
+def _is_rate(given: object) -> TypeGuard[int | float]:
+    return isinstance(given, int | float) and not isinstance(given, bool) and given > 0
 
 
 def _refuse_without_mass_and_inertia(cls: type[AbstractDynamics]) -> None:

@@ -123,6 +123,7 @@ def parameters_model(cls: type[eqx.Module]) -> type[BaseModel]:
             raise TypeError(message) from error
     model = create_model(cls.__name__, __base__=_Parameters, __doc__=cls.__doc__, **fields)
     model.name_of_user_key = user_keys
+    model.advice_on_keys = getattr(cls, "advice_on_keys", "")
     return model
 
 
@@ -171,6 +172,7 @@ class _Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
     name_of_user_key: ClassVar[dict[str, str]] = {}
+    advice_on_keys: ClassVar[str] = ""
 
     @model_validator(mode="before")
     @classmethod

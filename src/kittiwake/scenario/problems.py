@@ -115,6 +115,7 @@ class _Problem:
     details: Details
     path: KeyPath
     known_keys: list[str]
+    advice_on_keys: str
     choice_path: KeyPath | None
     alternative: str | int | None
 
@@ -124,7 +125,10 @@ class _Problem:
         node: Annotation = model
         for segment in details["loc"]:
             node = route.follow(node, segment)
-        return cls(details, route.path, route.known_keys, route.choice_path, route.alternative)
+        return cls(
+            *(details, route.path, route.known_keys, route.advice_on_keys),
+            *(route.choice_path, route.alternative),
+        )
 
     def line(self, where: Callable[[KeyPath], str], prefix_path: KeyPath) -> str:
         full_path = (*prefix_path, *self.path)
@@ -138,7 +142,7 @@ class _Problem:
             return " is missing"
         if kind == "extra_forbidden":
             known = _nearest(self.path[-1], self.known_keys) if self.known_keys else ""
-            return f": there is no such key. {known}".rstrip()
+            return f": there is no such key. {known} {self.advice_on_keys}".rstrip()
         if kind in CHOICES:
             return f": {shortened(given)} is not known. {_nearest(given, self._choices)}"
         if kind == STATEMENT or (kind == "value_error" and isinstance(given, dict)):
@@ -178,6 +182,7 @@ class _Route:
     def __init__(self) -> None:
         self.path: KeyPath = ()
         self.known_keys: list[str] = []
+        self.advice_on_keys = ""
         self.choice_path: KeyPath | None = None
         self.alternative: str | int | None = None
 
@@ -194,6 +199,7 @@ class _Route:
             return None
         self.path = (*self.path, segment)
         self.known_keys = _keys(node)
+        self.advice_on_keys = str(getattr(node, "advice_on_keys", ""))
         return _child(node, segment)
 
 
@@ -236,7 +242,7 @@ def _any_of(problems: list[_Problem]) -> _Problem:
     first, *others = rules
     joined = " or ".join([first, *(rule.removeprefix("must be ") for rule in others)])
     details = {**problems[0].details, "type": "alternatives", "msg": joined}
-    return _Problem(details, problems[0].path, [], None, None)
+    return _Problem(details, problems[0].path, [], "", None, None)
 
 
 def _segment(key: str | int) -> str:

@@ -9,6 +9,7 @@ from kittiwake.core.world import World
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.size import check_duration, check_log_size
+from kittiwake.sensors.errors.stuck import Stuck
 from kittiwake.sim.fleet import Fleet
 
 
@@ -59,20 +60,29 @@ class Scenario:
         """What can be flown and may yet not be meant."""
         found = []
         for name, vehicle in self.vehicles.items():
-            found += [
-                f"{name}: {said}" for said in vehicle.dynamics.remarks(self.world.gravity_mps2)
-            ]
-            found += [
-                f"{name}: '{fault.event()}' would be at {float(fault.at_s):g} s, when the flight "
-                f"of {self.duration_s:g} s is over"
-                for fault in vehicle.faults
-                if fault.at_s >= self.duration_s
-            ]
+            said = [*vehicle.dynamics.remarks(self.world.gravity_mps2), *self._too_late(vehicle)]
+            found += [f"{name}: {one}" for one in said]
         for name, process in self.world.processes.items():
             found += [
                 f"world.{name}: {said}" for said in process.component.remarks(self.duration_s)
             ]
         return found
+
+    def _too_late(self, vehicle: Vehicle) -> list[str]:
+        """Of what would begin when the flight is over."""
+        begins = [(f"'{fault.event()}' would be", fault.at_s) for fault in vehicle.faults]
+        begins += [
+            (f"the sensor '{name}' would be stuck", error.at_s)
+            for name, sensor in vehicle.sensors.items()
+            for error in sensor.component.errors
+            if isinstance(error, Stuck)
+        ]
+        return [
+            f"{what} at {float(at_s):g} s, when the flight of {self.duration_s:g} s is over; "
+            "write an earlier at_s"
+            for what, at_s in begins
+            if at_s >= self.duration_s
+        ]
 
     def fleet(self, *, single_precision: bool = False) -> Fleet:
         """The fleet in the given precision."""

@@ -18,7 +18,8 @@ MAX_VEHICLES = 1_000_000
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
-Entry = str | dict[str, Any]
+# a component: what it may be says the one who builds it
+Entry = Any
 
 
 class TimeSettings(eqx.Module):
@@ -65,7 +66,7 @@ class VehicleSchema(BaseModel):
     parameters: dict[str, Any] = {}
     sensors: dict[Name, Entry] = {}
     estimator: Entry = "truth"
-    controller: Entry | list[Entry] | None = None
+    controller: Entry = None
     guidance: Entry = "hold"
     faults: list[Entry] = []
 

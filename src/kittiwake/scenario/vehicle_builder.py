@@ -8,10 +8,10 @@ from typing import Any
 from kittiwake.actuators import FAULTS
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.component import (
-    AbstractController,
     AbstractDynamics,
     AbstractEstimator,
     AbstractFault,
+    AbstractGuidance,
     AbstractTurbulence,
 )
 from kittiwake.core.errors import LadderError, ScenarioError
@@ -31,6 +31,7 @@ from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings
 from kittiwake.scenario.starts import placed, shifted
+from kittiwake.sensors import SENSORS
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 
@@ -69,114 +70,164 @@ class VehicleBuilder:
         }
 
     def _vehicle(self, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
-        with self.problems.noting((*path, "model")):
-            model: VehicleModel = VEHICLES.find(entry.model)
-            parameters_path = (*path, "parameters")
-            given = self.components.with_mass_properties(
-                model.dynamics, entry.parameters, parameters_path
-            )
-            dynamics = self.components.settings(
-                model.dynamics, merged(model.parameters(), given), parameters_path
-            )
-            start = self.components.settings(
-                Start, placed(entry.start, dynamics, self.settings.ground_z_m), (*path, "start")
-            )
-            sensors = {
-                key: self.components.instrument(sensor, (*path, "sensors", key))
-                for key, sensor in entry.sensors.items()
-            }
-            estimator = self.components.scheduled(ESTIMATORS, entry.estimator, (*path, "estimator"))
-            guidance = self.components.scheduled(GUIDANCE, entry.guidance, (*path, "guidance"))
-            bridges = self._bridges(model, dynamics, self.settings.gravity_mps2, path)
-            ladder = (*self._ladder(entry, model, path), *bridges)
-            faults = self.components.listed(FAULTS, entry.faults, (*path, "faults"))
-            parts = (dynamics, start, estimator, guidance, *ladder, *faults)
-            if self.turbulence is None or None in (*parts, *sensors.values()):
-                return None
-            self._check_faults(faults, dynamics, path)
-            self._check_senses(sensors, estimator.component, path)
-            with self.problems.noting((*path, "start")):
-                dynamics.check_start(start)
-            with self.problems.noting(parameters_path):
-                dynamics.check_rate(self.components.rate_hz, self.settings.gravity_mps2)
-            self._check_ladder(guidance.component, ladder, dynamics, path)
-            return Vehicle(
-                model=entry.model,
-                dynamics=dynamics,
-                start=start,
-                turbulence=self.turbulence,
-                sensors=sensors,
-                estimator=estimator,
-                guidance=guidance,
-                ladder=ladder,
-                faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
-            )
+        """The vehicle, or None after noting all that is wrong with it."""
+        model = self._model(entry, path)
+        dynamics = None if model is None else self._dynamics(model, entry, path)
+        given = placed(entry.start, dynamics, self.settings.ground_z_m)
+        start = self.components.settings(Start, given, (*path, "start"))
+        sensors = {
+            key: self.components.instrument(sensor, (*path, "sensors", key))
+            for key, sensor in entry.sensors.items()
+        }
+        estimator = self.components.scheduled(ESTIMATORS, entry.estimator, (*path, "estimator"))
+        guidance = self.components.scheduled(GUIDANCE, entry.guidance, (*path, "guidance"))
+        controllers = self._controllers(entry, model, path)
+        faults = self.components.listed(FAULTS, entry.faults, (*path, "faults"))
+        self._check_senses(entry, sensors, estimator, path)
+        if model is None:
+            return None
+        self._check_faults(faults, model.dynamics, dynamics, path)
+        bridges = self._bridges(model, dynamics, path)
+        if guidance is not None:
+            self._check_ladder(guidance, controllers, bridges, model.dynamics.native, path)
+        if dynamics is not None:
+            self._check_dynamics(dynamics, start, guidance, path)
+        ladder = (*(rung for _, rung in controllers), *bridges)
+        parts = (start, estimator, *ladder, *faults, *sensors.values())
+        if dynamics is None or guidance is None or self.turbulence is None or None in parts:
+            return None
+        return Vehicle(
+            model=entry.model,
+            dynamics=dynamics,
+            start=start,
+            turbulence=self.turbulence,
+            sensors=sensors,
+            estimator=estimator,
+            guidance=guidance,
+            ladder=ladder,
+            faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
+        )
+
+    def _model(self, entry: VehicleSchema, path: KeyPath) -> VehicleModel | None:
+        if "model" in entry.model_fields_set:  # else the schema has noted it
+            with self.problems.noting((*path, "model")):
+                return VEHICLES.find(entry.model)
         return None
 
+    def _dynamics(self, model: VehicleModel, entry: VehicleSchema, path: KeyPath) -> Any:
+        key = (*path, "parameters")
+        given = self.components.with_mass_properties(model.dynamics, entry.parameters, key)
+        return self.components.settings(model.dynamics, merged(model.parameters(), given), key)
+
+    def _check_dynamics(
+        self, dynamics: AbstractDynamics, start: Any, guidance: Any, path: KeyPath
+    ) -> None:
+        """Notes what the vehicle itself cannot do."""
+        with self.problems.noting((*path, "start")):
+            if start is not None:
+                dynamics.check_start(start)
+        with self.problems.noting((*path, "parameters")):
+            dynamics.check_rate(self.components.rate_hz, self.settings.gravity_mps2)
+        told = None if guidance is None else guidance.component
+        if isinstance(told, Playback) and told.signal_type() is dynamics.native:
+            with self.problems.noting((*path, "guidance", "file")):
+                _check_recorded_bounds(told.file, dynamics.command_bounds)
+
     def _check_faults(
-        self, faults: tuple[AbstractFault, ...], dynamics: AbstractDynamics, path: KeyPath
+        self,
+        faults: tuple[AbstractFault | None, ...],
+        kind: type[AbstractDynamics],
+        dynamics: AbstractDynamics | None,
+        path: KeyPath,
     ) -> None:
         """Notes faults of what the vehicle does not have."""
         for i, fault in enumerate(faults):
             with self.problems.noting((*path, "faults", i)):
-                _refuse_unfit(fault, dynamics)
-                fault.check(dynamics.command_bounds)
+                if fault is not None:
+                    _refuse_unfit(fault, kind)
+                    if dynamics is not None:
+                        fault.check(dynamics.command_bounds)
 
     def _check_senses(
         self,
-        sensors: dict[str, Scheduled[Instrument]],
-        estimator: AbstractEstimator,
+        entry: VehicleSchema,
+        sensors: dict[str, Scheduled[Instrument] | None],
+        estimator: Scheduled[AbstractEstimator] | None,
         path: KeyPath,
     ) -> None:
         """Notes sensors of what the world does not have, and estimators without their sensors."""
+        kinds: dict[str, Any] = {}
         for key, sensor in sensors.items():
+            if sensor is None:
+                kinds[key] = self.components.stand_in(SENSORS, entry.sensors[key])
+                continue
+            kinds[key] = sensor.component.sensor
             with self.problems.noting((*path, "sensors", key)):
                 if self.world is not None:
                     sensor.component.sensor.check(self.world)
+        if estimator is None or None in kinds.values():
+            return
         with self.problems.noting((*path, "estimator")):
-            estimator.check({key: sensor.component.sensor for key, sensor in sensors.items()})
+            try:
+                estimator.component.check(kinds)
+            except ScenarioError as error:
+                raise ScenarioError(_with_kinds_of_sensors(str(error))) from None
 
     def _bridges(
-        self,
-        model: VehicleModel,
-        dynamics: AbstractDynamics | None,
-        gravity_mps2: Real,
-        path: KeyPath,
+        self, model: VehicleModel, dynamics: AbstractDynamics | None, path: KeyPath
     ) -> tuple[Any, ...]:
-        """The controllers that the vehicle brings itself, a None if its parameters allow none."""
-        if dynamics is None:
-            return ()
-        with self.problems.noting((*path, "parameters")):
-            return tuple(Scheduled(bridge) for bridge in model.bridges(dynamics, gravity_mps2))
+        """The controllers that the vehicle brings itself, by default where its parameters are bad.
+
+        A None if they allow none.
+        """
+        key = (*path, "parameters")
+        unnoted = self.components.unnoted()
+        known = dynamics or unnoted.settings(model.dynamics, model.parameters(), key)
+        with self.problems.noting(key):
+            if known is not None:
+                bridges = model.bridges(known, self.settings.gravity_mps2)
+                return tuple(Scheduled(bridge) for bridge in bridges)
         return (None,)
 
-    def _ladder(self, entry: VehicleSchema, model: VehicleModel, path: KeyPath) -> tuple[Any, ...]:
-        """The scenario's controllers, None for each that was refused."""
-        given = entry.controller if entry.controller is not None else model.default_controller
-        key = (*path, "controller")
+    def _controllers(
+        self, entry: VehicleSchema, model: VehicleModel | None, path: KeyPath
+    ) -> list[tuple[Any, Any]]:
+        """The scenario's controllers as they are written and built, None for each refused one."""
+        key, given = (*path, "controller"), entry.controller
+        if given is None:
+            given = [] if model is None else model.default_controller
         if isinstance(given, list):
-            return tuple(
-                self.components.scheduled(CONTROLLERS, c, (*key, i)) for i, c in enumerate(given)
-            )
-        return (self.components.scheduled(CONTROLLERS, given, key),)
+            places = [((*key, i), written) for i, written in enumerate(given)]
+        else:
+            places = [(key, given)]
+        return [
+            (written, self.components.scheduled(CONTROLLERS, written, place))
+            for place, written in places
+        ]
 
     def _check_ladder(
         self,
-        guidance: Any,
-        rungs: tuple[Scheduled[AbstractController], ...],
-        dynamics: AbstractDynamics,
+        guidance: Scheduled[AbstractGuidance],
+        controllers: list[tuple[Any, Any]],
+        bridges: tuple[Any, ...],
+        native: type,
         path: KeyPath,
     ) -> None:
+        """Notes a missing rung, where it is known of all controllers from where they lead where."""
+        known = [
+            rung.component if rung else self.components.stand_in(CONTROLLERS, written)
+            for written, rung in controllers
+        ]
+        if None in (*known, *bridges):
+            return
+        rungs = [*known, *(bridge.component for bridge in bridges)]
+        start = guidance.component.signal_type()
         with self.problems.noting((*path, "controller")):
-            controllers = [rung.component for rung in rungs]
             try:
-                ladder_path(controllers, guidance.signal_type(), dynamics.native)
+                ladder_path(rungs, start, native)
             except LadderError as error:
                 message = f"{error} {_leading_from(error.rung)}"
                 raise ScenarioError(message) from None
-        if isinstance(guidance, Playback) and guidance.signal_type() is dynamics.native:
-            with self.problems.noting((*path, "guidance", "file")):
-                _check_recorded_bounds(guidance.file, dynamics.command_bounds)
 
 
 def merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,16 +251,28 @@ def _merged_inside(default: Any, given: Any) -> Any:
     return merged(default, given) if given.get("type", kind) == kind else given
 
 
-def _refuse_unfit(fault: AbstractFault, dynamics: AbstractDynamics) -> None:
-    if fault.signal is dynamics.native:
+def _refuse_unfit(fault: AbstractFault, vehicle: type[AbstractDynamics]) -> None:
+    if fault.signal is vehicle.native:
         return
-    fitting = [name for name in FAULTS.names() if FAULTS.find(name).signal is dynamics.native]
+    fitting = [name for name in FAULTS.names() if FAULTS.find(name).signal is vehicle.native]
     message = (
         f"{FAULTS.name_of(type(fault))} breaks {fault.signal.__name__}, and this vehicle is "
-        f"commanded by {dynamics.native.__name__}; faults of such a vehicle: "
+        f"commanded by {vehicle.native.__name__}; faults of such a vehicle: "
         f"{', '.join(fitting) or 'none is registered'}"
     )
     raise ScenarioError(message)
+
+
+def _with_kinds_of_sensors(said: str) -> str:
+    """A sentence with kinds of sensors in place of the classes of what they measure."""
+    kinds: dict[str, list[str]] = {}
+    for name in SENSORS.names():
+        kinds.setdefault(SENSORS.find(name).measures.__name__, []).append(name)
+    for measured, names in kinds.items():
+        told = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+        said = said.replace(f"a sensor of {measured}", f"a sensor of kind {told}")
+        said = said.replace(f"gives {measured}", f"measures what {told} does")
+    return said
 
 
 def _leading_from(rung: str) -> str:

@@ -89,11 +89,18 @@ class Gnss(AbstractSensor):
                 raise ValueError(message)
 
     def check(self, world: Any) -> None:
-        """Refuses a world without satellites."""
+        """Refuses a world without satellites, and a receiver that tracks too few of them."""
         if SKY not in world.processes:
             message = (
                 "the world has no satellites to receive; write satellites: nominal under world, or "
                 "satellites: {type: sp3, file: ...}"
+            )
+            raise ScenarioError(message)
+        if self.satellites_tracked is not None and self.satellites_tracked[1] < UNKNOWNS:
+            low, high = self.satellites_tracked
+            message = (
+                f"satellites_tracked: [{low}, {high}] is not allowed; a fix takes {UNKNOWNS} "
+                "satellites; write more, such as [10, 13], or leave it out for all that are seen"
             )
             raise ScenarioError(message)
 

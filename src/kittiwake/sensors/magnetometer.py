@@ -47,6 +47,17 @@ class Magnetometer(AbstractSensor):
     quantum_t: Annotated[Real | None, POSITIVE] = 9.2e-8
     range_t: Annotated[Real, POSITIVE] = 1.3e-4
 
+    def __check_init__(self) -> None:
+        """Refuses magnets that leave nothing to read."""
+        iron, limit = self.hard_iron_body_t, self.range_t
+        for along in (iron.x, iron.y, iron.z):
+            if isinstance(along, float) and isinstance(limit, float) and abs(along) > limit:
+                message = (
+                    f"hard_iron_body_t: {along:g} is not allowed; must be from {-limit:g} to "
+                    f"{limit:g}, the range_t of the sensor; in microtesla write hard_iron_body_ut"
+                )
+                raise ValueError(message)
+
     def check(self, world: World) -> None:
         """Refuses a world without a field, and one whose field is not known."""
         if world.magnetic_field_world_t is None:

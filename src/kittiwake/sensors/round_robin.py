@@ -67,16 +67,18 @@ def refuse_slots(slots: Sequence[Sequence[str]]) -> None:
     """Refuses slots in which sensors disturb each other, or that nobody could keep.
 
     Raises:
-        ValueError: with the slot, by its number from 0, and what is allowed.
+        ValueError: with each such slot, by its number from 0, and what is allowed.
     """
     if not slots:
         message = "slots: there are none; write a list of slots, such as [[front, bottom], [left]]"
         raise ValueError(message)
-    for number, slot in enumerate(slots):
-        problem = _problem(slot)
-        if problem:
-            message = f"slots[{number}]: {problem}"
-            raise ValueError(message)
+    problems = [
+        f"slots[{number}]: {problem}"
+        for number, slot in enumerate(slots)
+        if (problem := _problem(slot))
+    ]
+    if problems:
+        raise ValueError("; ".join(problems))
 
 
 def _problem(slot: Sequence[str]) -> str | None:

@@ -111,8 +111,11 @@ class Reach(eqx.Module):
         def along(direction: Float[Array, "3"], origin: Float[Array, "3"]) -> Real:
             return self.answer_m(scene, view, Vec3.of(direction), Vec3.of(origin))
 
-        answers = jax.vmap(jax.vmap(along, in_axes=(0, None)))(directions, from_m)
-        return jnp.min(answers, axis=-1)
+        # along one axis, for each further one makes tracing slower
+        beams, rays, _ = directions.shape
+        origins = jnp.repeat(from_m, rays, axis=0)
+        answers = jax.vmap(along)(jnp.reshape(directions, (-1, 3)), origins)
+        return jnp.min(jnp.reshape(answers, (beams, rays)), axis=-1)
 
 
 def spread(angle_rad: Real, count: int) -> Float[Array, " count"]:

@@ -23,7 +23,7 @@ from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Flag
 from kittiwake.sim import gathering, lane
 from kittiwake.sim.group import Group, grouped
-from kittiwake.sim.schedule import Clock, Held, run, stale
+from kittiwake.sim.schedule import Clock, Held, run
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
 
 
@@ -70,17 +70,14 @@ class Fleet(eqx.Module):
         clock = Clock(jnp.asarray(0, jnp.int32), self.dt_s)
         streams = {name: named(key, f"world.{name}") for name in self.world.processes}
         processes = {
-            name: Held(strong(part.component.init(named(streams[name], "init"))), None, stale(part))
+            name: Held(strong(part.component.init(named(streams[name], "init"))))
             for name, part in self.world.processes.items()
         }
-        seen = jax.eval_shape(lambda: self._processed(processes, streams, clock)[1])
-        seen = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), seen)
+        form = jax.eval_shape(lambda: self._processed(processes, streams, clock))
+        processes = {name: held.holding(form[0][name].output) for name, held in processes.items()}
+        seen = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), form[1])
         groups = tuple(self._begin(group, seen, key) for group in self.groups)
-        state = FleetState(clock.tick, groups, processes, streams)
-        # a component that does not run at every step holds an output, whose form is known only
-        # from a first step; its value is replaced before it is used, because it counts as stale
-        held = jax.eval_shape(lambda s: self.step(s)[0], state)
-        return _with_outputs(state, held)
+        return FleetState(clock.tick, groups, processes, streams)
 
     def advance(self, state: FleetState, commands: Mapping[str, Any] | None = None) -> FleetState:
         """The state one step later; ``commands`` by vehicle name replace what guidance asks for."""
@@ -121,15 +118,7 @@ class Fleet(eqx.Module):
         select: Callable[[tuple[Snapshot, ...]], Any] = lambda _: None,
     ) -> tuple[FleetState, Any]:
         """``steps`` steps in one loop, and what ``select`` keeps of each, stacked along time."""
-
-        def once(carried: FleetState, _: None) -> tuple[FleetState, Any]:
-            later, snapshots = self.step(carried)
-            return later, select(snapshots)
-
-        # a gradient computes each step again instead of keeping what lies inside it: without this
-        # its program, in which every kept number is an output, takes minutes to compile
-        forgetful = jax.checkpoint(once, prevent_cse=False)
-        return jax.lax.scan(forgetful, state, None, length=steps)
+        return rolled(self.step, state, steps, select)
 
     def limits(self, state: FleetState) -> tuple[tuple[Limit, ...], ...]:
         """What each group's vehicles are judged by; ``status`` counts these, from 1."""
@@ -260,14 +249,19 @@ def _group_orders(group: Group, commands: Mapping[str, Any]) -> tuple[lane.Order
     return tuple(orders)
 
 
-def _with_outputs(state: FleetState, shapes: FleetState) -> FleetState:
-    def fill(held: Held, shape: Held) -> Held:
-        output = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shape.output)
-        return Held(held.state, output, held.stale)
+def rolled(
+    step: Callable[[FleetState], tuple[FleetState, tuple[Snapshot, ...]]],
+    state: FleetState,
+    steps: int,
+    select: Callable[[tuple[Snapshot, ...]], Any],
+) -> tuple[FleetState, Any]:
+    """``Fleet.rollout`` with its ``step``, or with one that was traced before."""
 
-    return jax.tree.map(
-        lambda held, shape: fill(held, shape) if isinstance(held, Held) else held,
-        state,
-        shapes,
-        is_leaf=lambda node: isinstance(node, Held),
-    )
+    def once(carried: FleetState, _: None) -> tuple[FleetState, Any]:
+        later, snapshots = step(carried)
+        return later, select(snapshots)
+
+    # a gradient computes each step again instead of keeping what lies inside it: without this
+    # its program, in which every kept number is an output, takes minutes to compile
+    forgetful = jax.checkpoint(once, prevent_cse=False)
+    return jax.lax.scan(forgetful, state, None, length=steps)

@@ -26,7 +26,7 @@ from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sim.schedule import Clock, Held, is_due, like, run, stale
+from kittiwake.sim.schedule import Clock, Held, is_due, like, run
 from kittiwake.sim.state import Snapshot, VehicleState
 
 NON_FINITE = "non-finite "
@@ -59,29 +59,59 @@ def begin(
     }
     instruments = [f"sensor.{name}" for name in vehicle.sensors]
     streams = {name: named(key, name) for name in [*parts, *instruments, "dynamics"]}
-    held = {
-        name: Held(_first(part.component, streams[name]), None, stale(part))
-        for name, part in parts.items()
-    }
+    held = {name: Held(_first(part.component, streams[name])) for name, part in parts.items()}
     start = strong(vehicle.start.kinematics())
     inputs = SensorInputs(jnp.zeros(()), start, surroundings, world, processes)
-    sensors = {
-        name: Held(
-            strong(part.component.begin(inputs, dt_s * part.every, streams[f"sensor.{name}"])),
-            None,
-            stale(part),
-        )
-        for name, part in vehicle.sensors.items()
-    }
-    return VehicleState(
+    sensors: dict[str, Held] = {}
+    samples: dict[str, Sample] = {}
+    for name, part in vehicle.sensors.items():
+        stream = streams[f"sensor.{name}"]
+        first, samples[name] = part.component.begin(inputs, dt_s * part.every, stream)
+        sensors[name] = Held(strong(first), None if part.every == 1 else samples[name])
+    rungs = [held[f"controller.{i}"] for i in range(len(vehicle.ladder))]
+    state = VehicleState(
         dynamics=strong(vehicle.dynamics.init(vehicle.start.kinematics(), surroundings)),
         turbulence=held["turbulence"],
         sensors=sensors,
         estimator=held["estimator"],
         guidance=held["guidance"],
-        ladder=tuple(held[f"controller.{i}"] for i in range(len(vehicle.ladder))),
+        ladder=tuple(
+            replace(rung, stale=None if part.every == 1 else jnp.asarray(True))
+            for part, rung in zip(vehicle.ladder, rungs, strict=True)
+        ),
         status=jnp.asarray(0, jnp.int32),
         streams=streams,
+    )
+    return _holding(vehicle, state, start, surroundings, samples, dt_s)
+
+
+def _holding(
+    vehicle: Vehicle,
+    state: VehicleState,
+    truth: Kinematics,
+    surroundings: Surroundings,
+    samples: dict[str, Sample],
+    dt_s: Real,
+) -> VehicleState:
+    """With outputs of zeros where one is held between runs; at the first step all run."""
+    clock = Clock(jnp.asarray(0, jnp.int32), dt_s)
+
+    def after() -> tuple[Held, _Decision]:
+        return (
+            _disturb(vehicle, state, truth, surroundings, clock)[0],
+            _decide(vehicle, state, truth, samples, (), clock),
+        )
+
+    turbulence, decision = jax.eval_shape(after)
+    return replace(
+        state,
+        turbulence=state.turbulence.holding(turbulence.output),
+        estimator=state.estimator.holding(decision.estimator.output),
+        guidance=state.guidance.holding(decision.guidance.output),
+        ladder=tuple(
+            rung.holding(form.output)
+            for rung, form in zip(state.ladder, decision.ladder, strict=True)
+        ),
     )
 
 
@@ -100,29 +130,8 @@ def live(
     turbulence, surroundings = _disturb(vehicle, state, truth, surroundings, clock)
     seen = SensorInputs(clock.time_s, truth, surroundings, world, processes)
     sensors, samples = _sense(vehicle, state, seen, clock)
-    estimator, estimate = run(
-        vehicle.estimator,
-        state.estimator,
-        EstimatorInputs(
-            truth,
-            {name: sample.measurement for name, sample in samples.items()},
-            {name: sample.fresh for name, sample in samples.items()},
-        ),
-        clock,
-        state.streams["estimator"],
-    )
-    guidance, setpoint = run(
-        vehicle.guidance,
-        state.guidance,
-        GuidanceInputs(clock.time_s, clock.tick, estimate),
-        clock,
-        state.streams["guidance"],
-    )
-    ladder, command = _descend(vehicle, state, setpoint, estimate, clock)
-    for order in orders:
-        ordered = _descend(vehicle, state, order.signal, estimate, clock)
-        ladder, command = select(order.addressed, ordered, (ladder, command))
-    command = _carried_out(vehicle, command, clock)
+    decision = _decide(vehicle, state, truth, samples, orders, clock)
+    command = _carried_out(vehicle, decision.command, clock)
     moved = vehicle.dynamics.step(
         state.dynamics,
         command,
@@ -134,9 +143,9 @@ def live(
         dynamics=select(status == 0, like(moved, state.dynamics), state.dynamics),
         turbulence=turbulence,
         sensors=sensors,
-        estimator=estimator,
-        guidance=select(status == 0, guidance, state.guidance),
-        ladder=ladder,
+        estimator=decision.estimator,
+        guidance=select(status == 0, decision.guidance, state.guidance),
+        ladder=decision.ladder,
         status=status,
         streams=state.streams,
     )
@@ -144,8 +153,8 @@ def live(
         truth=truth,
         surroundings=surroundings,
         samples=samples,
-        estimate=estimate,
-        setpoint=setpoint,
+        estimate=decision.estimate,
+        setpoint=decision.setpoint,
         command=command,
         actuators=vehicle.dynamics.actuators(state.dynamics),
         footing=vehicle.dynamics.footing(state.dynamics),
@@ -218,6 +227,51 @@ def _sense(
         fresh = sample.fresh & is_due(sensor, before, clock)
         samples[name] = replace(sample, fresh=fresh)
     return sensors, samples
+
+
+class _Decision(NamedTuple):
+    """What a vehicle believes, is asked for and does, and the states that go with it."""
+
+    estimator: Held
+    estimate: Kinematics
+    guidance: Held
+    setpoint: Any
+    ladder: tuple[Held, ...]
+    command: Any
+
+
+def _decide(
+    vehicle: Vehicle,
+    state: VehicleState,
+    truth: Kinematics,
+    samples: dict[str, Sample],
+    orders: tuple[Order, ...],
+    clock: Clock,
+) -> _Decision:
+    """Estimate, guide and control."""
+    estimator, estimate = run(
+        vehicle.estimator,
+        state.estimator,
+        EstimatorInputs(
+            truth,
+            {name: sample.measurement for name, sample in samples.items()},
+            {name: sample.fresh for name, sample in samples.items()},
+        ),
+        clock,
+        state.streams["estimator"],
+    )
+    guidance, setpoint = run(
+        vehicle.guidance,
+        state.guidance,
+        GuidanceInputs(clock.time_s, clock.tick, estimate),
+        clock,
+        state.streams["guidance"],
+    )
+    ladder, command = _descend(vehicle, state, setpoint, estimate, clock)
+    for order in orders:
+        ordered = _descend(vehicle, state, order.signal, estimate, clock)
+        ladder, command = select(order.addressed, ordered, (ladder, command))
+    return _Decision(estimator, estimate, guidance, setpoint, ladder, command)
 
 
 def _descend(

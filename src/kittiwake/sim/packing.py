@@ -66,6 +66,7 @@ class RowPacking:
 
     treedef: Any
     places: tuple[tuple[int, tuple[int, ...]], ...]
+    kinds: tuple[type, ...]
 
     @classmethod
     def of(cls, tree: Any) -> "RowPacking":
@@ -73,7 +74,8 @@ class RowPacking:
         leaves, treedef = jax.tree.flatten(tree)
         shapes = [tuple(leaf.shape[1:]) for leaf in leaves]
         starts = np.cumsum([0, *(prod(shape) for shape in shapes)])
-        return cls(treedef, tuple(zip(starts[:-1].tolist(), shapes, strict=True)))
+        kinds = tuple(bool if leaf.dtype == bool else float for leaf in leaves)
+        return cls(treedef, tuple(zip(starts[:-1].tolist(), shapes, strict=True)), kinds)
 
     def pack(self, tree: Any, dtype: Any) -> Float[Array, "vehicles columns"]:
         """All vehicles' rows."""
@@ -83,11 +85,11 @@ class RowPacking:
         )
 
     def unpack(self, row: np.ndarray) -> Any:
-        """One vehicle's tree: scalars as floats, arrays as NumPy arrays."""
+        """One vehicle's tree: flags as bools, other scalars as floats, arrays as NumPy arrays."""
         numbers = row.tolist()
         leaves = [
-            row[start : start + prod(shape)].reshape(shape) if shape else numbers[start]
-            for start, shape in self.places
+            row[start : start + prod(shape)].reshape(shape) if shape else kind(numbers[start])
+            for (start, shape), kind in zip(self.places, self.kinds, strict=True)
         ]
         return jax.tree.unflatten(self.treedef, leaves)
 

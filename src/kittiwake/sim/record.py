@@ -7,14 +7,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from kittiwake.core.columns import Number, to_columns
+from kittiwake.core.columns import Block, to_blocks
 from kittiwake.core.footing import Footing
+from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sim.fleet import Fleet
-from kittiwake.sim.state import FleetState, Snapshot
+from kittiwake.sim.state import Snapshot
 
 
 def motion_columns(motion: Kinematics) -> dict[str, Real]:
@@ -29,31 +30,35 @@ def motion_columns(motion: Kinematics) -> dict[str, Real]:
     }
 
 
-def row_columns(snapshot: Snapshot, *, in_current: bool) -> dict[str, Number]:
-    """One vehicle's row by column, without the time."""
-    measured: dict[str, Number] = {}
-    for name, sample in snapshot.samples.items():
-        told = {f"sensor.{name}": sample.measurement, f"ideal.{name}": sample.ideal}
-        for prefix, reading in told.items():
-            measured.update({} if reading is None else to_columns(reading, f"{prefix}."))
-        measured[f"sensor.{name}.fresh"] = sample.fresh
+def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
+    """One vehicle's row, without the time."""
     estimated = {f"estimate.{k}": v for k, v in motion_columns(snapshot.estimate).items()}
     current = snapshot.surroundings.current_world_mps
     flowing = {f"current_{axis}_world_mps": getattr(current, axis) for axis in "xy"}
-    return {
-        **motion_columns(snapshot.truth),
-        **to_columns(snapshot.command, "cmd_"),
-        **to_columns(snapshot.actuators, "act_"),
-        **_footing_columns(snapshot.footing),
-        **measured,
-        **estimated,
-        **to_columns(snapshot.setpoint, "setpoint."),
-        **to_columns({"wind_world_mps": snapshot.surroundings.wind_world_mps}, ""),
+    after: dict[str, Any] = {
+        "wind_world_mps": snapshot.surroundings.wind_world_mps,
         **(flowing if in_current else {}),
         "guidance.legs": snapshot.legs,
         **({} if snapshot.faults is None else {"faults": snapshot.faults}),
         "status": snapshot.status,
     }
+    return [
+        *to_blocks(motion_columns(snapshot.truth)),
+        *to_blocks(snapshot.command, "cmd_"),
+        *to_blocks(snapshot.actuators, "act_"),
+        *to_blocks(_footing_columns(snapshot.footing)),
+        *(block for name, sample in snapshot.samples.items() for block in _told(name, sample)),
+        *to_blocks(estimated),
+        *to_blocks(snapshot.setpoint, "setpoint."),
+        *to_blocks(after),
+    ]
+
+
+def _told(name: str, sample: Sample) -> list[Block]:
+    """What a sensor says, what it would say without errors, and whether that is new."""
+    measured = to_blocks(sample.measurement, f"sensor.{name}.")
+    ideal = [] if sample.ideal is None else to_blocks(sample.ideal, f"ideal.{name}.")
+    return [*measured, *ideal, Block([f"sensor.{name}.fresh"], sample.fresh)]
 
 
 def _footing_columns(footing: Footing | None) -> dict[str, Real | Count]:
@@ -76,19 +81,17 @@ def rows(
     return tuple(jax.vmap(row)(snapshot) for snapshot in snapshots)
 
 
-def columns(fleet: Fleet, state: FleetState) -> tuple[tuple[str, ...], ...]:
-    """Each group's column names, in the order of ``rows``."""
+def columns(fleet: Fleet, snapshots: tuple[Snapshot, ...]) -> tuple[tuple[str, ...], ...]:
+    """Each group's column names, in the order of ``rows``; of the snapshots the form matters."""
     names: list[tuple[str, ...]] = []
     in_current = _has_current(fleet.world)
 
     def note(snapshot: Snapshot) -> None:
-        names.append(tuple(row_columns(snapshot, in_current=in_current)))
+        blocks = _row_blocks(snapshot, in_current=in_current)
+        names.append(tuple(name for block in blocks for name in block.columns))
 
-    def one_step(s: FleetState) -> None:
-        for snapshots in fleet.step(s)[1]:
-            jax.vmap(note)(snapshots)
-
-    jax.eval_shape(one_step, state)
+    for snapshot in snapshots:
+        jax.eval_shape(jax.vmap(note), snapshot)
     return tuple(names)
 
 
@@ -99,6 +102,6 @@ def _has_current(world: World) -> bool:
 
 
 def _row(snapshot: Snapshot, *, in_current: bool) -> Float[Array, " columns"]:
-    values: list[Any] = list(row_columns(snapshot, in_current=in_current).values())
     dtype = jnp.result_type(snapshot.truth.position_world_m.x)
-    return jnp.stack([jnp.asarray(value, dtype) for value in values])
+    blocks = _row_blocks(snapshot, in_current=in_current)
+    return jnp.concatenate([jnp.ravel(jnp.asarray(block.numbers, dtype)) for block in blocks])

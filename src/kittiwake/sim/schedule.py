@@ -33,13 +33,18 @@ class Clock(eqx.Module):
 class Held(eqx.Module):
     """A component's state.
 
-    For one that does not run at every step, also its last output, and whether that is out of date:
-    at the start, and where the component was passed over.
+    For one that does not run at every step, also its last output; and for one that can be passed
+    over, whether it was and has to begin anew.
     """
 
     state: Any
-    output: Any
-    stale: Any
+    output: Any = None
+    stale: Any = None
+
+    def holding(self, form: Any) -> "Held":
+        """With an output of zeros of this form."""
+        output = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), form)
+        return Held(self.state, output, self.stale)
 
 
 def run(
@@ -55,13 +60,14 @@ def run(
 
     if every == 1:
         state, output = fire()
-        return Held(state, None, None), output
+        return Held(state), output
     if held.output is None:
         state, output = fire()
     else:
         due = is_due(scheduled, held, clock)
         state, output = jax.lax.cond(due, fire, lambda: (held.state, held.output))
-    return Held(state, output, jnp.asarray(False)), output
+    passed_over = None if held.stale is None else jnp.asarray(False)
+    return Held(state, output, passed_over), output
 
 
 def is_due(scheduled: Scheduled[Any], held: Held, clock: Clock) -> Flag:
@@ -70,13 +76,13 @@ def is_due(scheduled: Scheduled[Any], held: Held, clock: Clock) -> Flag:
     return on_time if held.stale is None else on_time | held.stale
 
 
-def stale(scheduled: Scheduled[Any]) -> Any:
-    """What ``Held.stale`` is before the first step."""
-    return None if scheduled.every == 1 else jnp.asarray(True)
-
-
-def steps_between(physics_hz: float, wanted: Real | None) -> int:
+def steps_between(physics_hz: float, wanted: Real | None, called: str = "rate_hz") -> int:
     """How many physics steps lie between two runs at a wanted rate; without one, a run at each.
+
+    Args:
+        physics_hz: the physics rate.
+        wanted: the rate of the runs.
+        called: how a message calls the wanted rate.
 
     Raises:
         ScenarioError: if the rate does not divide the physics rate.
@@ -87,7 +93,7 @@ def steps_between(physics_hz: float, wanted: Real | None) -> int:
     ratio = physics_hz / wanted
     if not _divides(physics_hz, wanted):
         message = (
-            f"rate_hz {wanted:g} does not divide the physics rate {physics_hz:g} Hz "
+            f"{called} {wanted:g} does not divide the physics rate {physics_hz:g} Hz "
             f"({physics_hz:g} / {wanted:g} = {ratio:.6g}); "
             f"write {' or '.join(_rates_near(physics_hz, ratio))}"
         )

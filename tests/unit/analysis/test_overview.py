@@ -1,6 +1,7 @@
 import logging
 from itertools import combinations
 
+import jax
 import matplotlib
 import numpy as np
 import pytest
@@ -15,11 +16,19 @@ from kittiwake.analysis.overview.events import flag_rows
 from kittiwake.analysis.overview.inputs import input_panels
 from kittiwake.analysis.overview.look import DPI, PAGE_IN
 from kittiwake.analysis.overview.resolution import readable_limits
-from kittiwake.analysis.overview.scene import look_around, stops, usual_wind
+from kittiwake.analysis.overview.scene import (
+    in_single_precision,
+    look_around,
+    stops,
+    usual_wind,
+)
 from kittiwake.analysis.overview.series import readable_yaw_deg
+from kittiwake.analysis.overview.standing import Flown, find_standing
 from kittiwake.analysis.overview.standing_maps import OBSTACLE
 from kittiwake.analysis.overview.trace import find_losses, select_traces
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
+from kittiwake.core.keys import seed_key
+from kittiwake.runtime.simulation import load
 
 RATE_HZ = 10.0
 QUANTITIES = ("non-finite position_world_m", "x_m", "y_m", "z_m")
@@ -609,6 +618,64 @@ def test_obstacles_are_outlined_and_named_where_they_stand():
     corners = np.concatenate(drawn)
     assert np.allclose(corners.min(axis=0), [1.0, 0.5])
     assert np.allclose(corners.max(axis=0), [3.0, 1.5])
+
+
+TRIANGLE = "solid s\nfacet normal 0 0 1\nouter loop\n{}endloop\nendfacet\nendsolid s\n"
+CORNERS = "".join(f"vertex {x} {y} 0\n" for x, y in ((1, 2), (4, 2), (1, 6)))
+
+
+def test_an_obstacle_from_a_file_is_outlined_if_the_file_is_in_the_folder(tmp_path):
+    (tmp_path / "rock.stl").write_text(TRIANGLE.format(CORNERS))
+    world = {"obstacles": {"rock": {"type": "mesh", "file": "rock.stl"}}}
+    log = Log({"pelican": tour()}, (), WAYPOINT_TOUR | {"world": world})
+    there, gone = draw_overview(log, tmp_path), draw_overview(log)
+    drawn = [line.get_xydata() for line in there.axes[1].lines if line.get_color() == OBSTACLE]
+    # the box around triangles leaves a hair of room
+    assert np.allclose(np.concatenate(drawn).min(axis=0), [1.0, 2.0], atol=1e-3)
+    assert np.allclose(np.concatenate(drawn).max(axis=0), [4.0, 6.0], atol=1e-3)
+    assert any(
+        "not drawn: rock, whose file is not in the folder" in t.get_text() for t in gone.texts
+    )
+    assert not any("not drawn" in text.get_text() for text in there.texts)
+
+
+AREA = {"x_m": [-40, 40], "y_m": [-40, 40], "z_m": [0, 40]}
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_ground_and_persons_are_where_the_flight_had_them(precision):
+    world = {"area": AREA, "terrain": {"type": "pour", "persons": [5, 5]}}
+    single = precision == "float32"
+    with jax.enable_x64(not single):
+        state = load("person-search", {"world": world}, precision).init(seed_key(3))
+    begun = jax.tree.map(np.asarray, state.processes["terrain"].state)
+    places = begun.persons_world_m.astype(float)
+    given = {"world": world, "time": {"rate_hz": 50}}
+    nature = find_standing(given, Flown(seed=3, single_precision=single)).nature
+    np.testing.assert_array_equal(nature.persons.places_world_m[:, :2], places)
+    np.testing.assert_array_equal(nature.ground.classes, begun.classes)
+
+
+def test_ground_persons_and_plumes_are_on_the_map_and_explained_beside_it():
+    sources = {"positions_world_m": [[3, 4, 10], [7, 8, 10]]}
+    smoke = {"type": "gaussian-dispersion", "sources": sources}
+    cloud = {"type": "gaussian", "position_world_m": [-5, -6, 10]}
+    world = {"area": AREA, "terrain": "pour", "plumes": {"smoke": smoke, "cloud": cloud}}
+    world |= {"wind": {"type": "shear", "speed_at_6m_mps": 3, "from_deg": 270}}
+    given = WAYPOINT_TOUR | {"world": world, "time": {"rate_hz": 50}}
+    plan, key = draw_overview(Log({"pelican": tour()}, (), given)).axes[1:3]
+    marks = [line.get_xydata().tolist() for line in plan.lines if line.get_marker() == "^"]
+    assert marks == [[[3.0, 4.0], [7.0, 8.0]], [[-5.0, -6.0]]]
+    assert [text.get_text() for text in plan.texts].count("smoke") == 2
+    assert len(plan.images) == 1
+    assert listed(key)[-4:] == ["clutter", "hides persons", "person", "source of a plume"]
+
+
+def test_the_precision_of_a_flight_shows_in_its_places():
+    flown = tour()
+    rounded = Table(flown.columns, flown.values.astype(np.float32).astype(float), QUANTITIES)
+    assert not in_single_precision([trace_of(Log({"a": flown}))])
+    assert in_single_precision([trace_of(Log({"a": rounded}))])
 
 
 def test_a_box_crossed_on_the_way_is_not_the_wind_but_a_curve(figures):

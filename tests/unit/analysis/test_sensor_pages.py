@@ -1,16 +1,16 @@
-"""Pages of sensors against the truth: which columns belong together, and that they are drawn."""
+"""Pages of sensors: which columns belong together, and how they are drawn."""
+
+from time import perf_counter
 
 import numpy as np
 import pytest
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.sensor_pages import (
-    MAX_ROWS,
-    draw_page,
-    quantities,
-    save_sensor_pages,
-)
+from kittiwake.analysis.overview.look import INK
+from kittiwake.analysis.sensor_pages import MAX_ROWS, draw_page, save_sensor_pages
+from kittiwake.analysis.sensor_quantities import quantities
 from kittiwake.analysis.table import Table
+from kittiwake.core.errors import LogError
 
 TIMES = np.linspace(0.0, 1.0, 11)
 
@@ -55,7 +55,7 @@ def test_only_new_samples_are_shown(log):
     np.testing.assert_array_equal(lidar.time_s, TIMES)
 
 
-def test_an_array_is_one_quantity_without_truth_if_none_is_logged(log):
+def test_an_array_is_one_quantity_without_an_ideal_if_none_is_logged(log):
     _, lidar = quantities(log, "tern")
     assert lidar.measured.shape == (11, 40)
     assert lidar.ideal is None
@@ -73,18 +73,131 @@ def test_errors_are_told_with_mean_and_deviation(log):
     assert "error: x 14.3 ± 19.6, y 71.6 ± 19.6, z 129 ± 19.6" in titles
 
 
-def test_a_page_says_which_samples_it_shows(log):
-    said = draw_page("tern", quantities(log, "tern")).get_suptitle()
-    assert "of each row of the log the newest sample, at most 2,000 of them" in said
+def said_on(figure):
+    return [text.get_text() for text in figure.texts]
 
 
-def test_what_does_not_fit_on_a_page_is_named():
+def over_time(figure):
+    """The axes whose times are shown, which frames and scales of colours do not have."""
+    return [axes for axes in figure.axes if axes.axison and axes.get_title(loc="left")]
+
+
+def camera_log(rows, columns, times=TIMES):
+    """Of a camera without errors, and a range with an error that grows."""
+    pixels = [(v, u) for v in range(rows) for u in range(columns)]
+    given = {}
+    for kind in ("sensor", "ideal"):
+        given |= {f"{kind}.camera.depth_{v}_{u}_m": 10.0 * v + u for v, u in pixels}
+        given |= {f"{kind}.camera.valid_{v}_{u}": u != 0 for v, u in pixels}
+        given |= {f"{kind}.nose.range_m": times * (kind == "sensor")}
+    return log_of(given | {"sensor.camera.fresh": 1.0, "sensor.nose.fresh": 1.0})
+
+
+def test_a_page_says_which_samples_it_shows_and_that_latency_is_no_error(log):
+    said = " ".join(said_on(draw_page("tern", quantities(log, "tern"))))
+    assert "the newest sample, at most 2,000 of them" in said
+    assert "without errors (dark lines)" in said
+    assert "A latency delays both, so that it is no error here" in said
+
+
+def test_what_does_not_fit_on_a_page_is_on_the_next_one(tmp_path):
     names = [f"s{i}" for i in range(MAX_ROWS + 2)]
     columns = {f"sensor.{name}.range_m": 1.0 for name in names}
-    fresh = {f"sensor.{name}.fresh": 1.0 for name in names}
-    figure = draw_page("tern", quantities(log_of(columns | fresh), "tern"))
-    said = " ".join(text.get_text() for text in figure.texts)
-    assert f"Left out: s{MAX_ROWS}: range (m), s{MAX_ROWS + 1}: range (m)" in said
+    many = log_of(columns | {f"sensor.{name}.fresh": 1.0 for name in names})
+    second = draw_page("tern", quantities(many, "tern"), 1)
+    titles = [axes.get_title(loc="left") for axes in second.axes]
+    assert [title for title in titles if title] == ["s16: range (m)", "s17: range (m)"]
+    assert "page 2 of 2" in said_on(second)[0]
+    written = save_sensor_pages(many, tmp_path)
+    assert written == [tmp_path / "sensors-tern.png", tmp_path / "sensors-tern-2.png"]
+
+
+def test_a_second_page_is_not_written_over_the_page_of_another_vehicle(tmp_path):
+    columns = {f"sensor.s{i}.range_m": 1.0 for i in range(MAX_ROWS + 1)}
+    fresh = {f"sensor.s{i}.fresh": 1.0 for i in range(MAX_ROWS + 1)}
+    crowded = log_of(columns | fresh).tables["tern"]
+    alone = log_of({"sensor.s1.range_m": 1.0, "sensor.s1.fresh": 1.0}).tables["tern"]
+    written = save_sensor_pages(Log({"tern": crowded, "tern-2": alone}), tmp_path)
+    names = ["sensors-tern.png", "sensors-tern-page-2.png", "sensors-tern-2.png"]
+    assert [path.name for path in written] == names
+
+
+def test_only_wanted_sensors_are_drawn(log, tmp_path):
+    (lidar,) = quantities(log, "tern", ["lidar"])
+    assert lidar.title == "lidar: ranges (m)"
+    assert save_sensor_pages(log, tmp_path, ["lidar"]) == [tmp_path / "sensors-tern.png"]
+
+
+def test_a_sensor_that_no_vehicle_has_is_refused_with_the_nearest_name(log, tmp_path):
+    with pytest.raises(LogError, match=r"--sensor lidr: .* Did you mean 'lidar'\?"):
+        save_sensor_pages(log, tmp_path, ["imu", "lidr"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_curves_and_maps_of_a_page_share_their_axis_of_time(log):
+    found = over_time(draw_page("tern", quantities(log, "tern")))
+    left = [axes for axes in found if axes.get_position().x0 < 0.5]
+    assert len(left) == 2
+    assert len({(a.get_position().x0, a.get_position().x1, *a.get_xlim()) for a in left}) == 1
+
+
+def test_an_image_is_shown_in_frames_over_time():
+    depth, valid, _ = quantities(camera_log(3, 4), "tern")
+    assert (depth.shape, valid.shape) == ((3, 4), (3, 4))
+    shown = draw_page("tern", [depth]).axes[0].child_axes
+    assert [frame.get_xlabel() for frame in shown] == [
+        f"{t:g} s" for t in (0, 0.2, 0.4, 0.6, 0.8, 1)
+    ]
+    np.testing.assert_array_equal(shown[0].images[0].get_array()[2], [20.0, 21.0, 22.0, 23.0])
+
+
+def test_flags_and_counts_are_steps_without_an_error():
+    wrong = np.where(TIMES < 0.25, 0.0, 1.0)
+    columns = {"sensor.gps.valid": wrong, "ideal.gps.valid": 1.0}
+    columns |= {"sensor.gps.satellites": 7.0, "ideal.gps.satellites": 8.0, "sensor.gps.fresh": 1.0}
+    valid, satellites = quantities(log_of(columns), "tern")
+    assert (valid.flag, satellites.flag, satellites.whole) == (True, False, True)
+    figure = draw_page("tern", [valid, satellites])
+    titles = [axes.get_title(loc="left") for axes in over_time(figure)]
+    assert titles[0] == "gps: valid (27 % differ from without errors)"
+    assert not any(title.startswith("error") for title in titles)
+    assert {line.get_drawstyle() for line in figure.axes[0].lines} == {"steps-post"}
+
+
+def test_what_is_without_errors_lies_dark_above_the_samples(log):
+    lines = draw_page("tern", quantities(log, "tern")).axes[0].lines
+    dots = [line for line in lines if line.get_marker() == "."]
+    ideal = [line for line in lines if line.get_linestyle() == "-"]
+    assert len(dots) == len(ideal) == 3
+    assert {line.get_color() for line in ideal} == {INK}
+    assert min(line.zorder for line in ideal) > max(line.zorder for line in dots)
+
+
+def test_the_members_of_an_array_have_their_names():
+    columns = {f"sensor.turns.ranges_{i}_m": i + TIMES for i in range(5)}
+    given = log_of(columns | {"sensor.turns.fresh": 1.0})
+    (numbered,) = quantities(given, "tern")
+    assert numbered.parts[:2] == ("beam 0", "beam 1")
+    sensors = {"sensors": {"turns": {"type": "ultrasonic-array"}}}
+    tables = {"tern-1": given.tables["tern"]}
+    known = Log(tables, scenario={"vehicles": {"tern": sensors}})
+    (found,) = quantities(known, "tern-1")
+    assert found.parts == ("front", "bottom", "left", "right", "back")
+
+
+def test_infinite_numbers_have_no_error():
+    columns = {"sensor.sonar.range_m": np.inf, "ideal.sonar.range_m": np.inf}
+    found = quantities(log_of(columns | {"sensor.sonar.fresh": 1.0}), "tern")
+    texts = [text.get_text() for axes in draw_page("tern", found).axes for text in axes.texts]
+    assert texts == ["no error"]
+
+
+def test_a_camera_of_many_pixels_takes_no_time_by_their_square():
+    log = camera_log(48, 64)
+    began = perf_counter()
+    draw_page("tern", quantities(log, "tern"))
+    # by the square of 12,000 columns it would be ten times this
+    assert perf_counter() - began < 5.0
 
 
 def test_a_sensor_that_never_spoke_has_an_empty_row(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.core.errors import CommandError, LadderError, ScenarioError
+from kittiwake.core.errors import CommandError, LadderError, ScenarioError, UnknownSensorError
 from kittiwake.runtime.commands import numbers_of
 
 UPRIGHT = kw.Quaternion(1.0, 0.0, 0.0, 0.0)
@@ -27,6 +27,11 @@ def pair():
 def crazyflie():
     # high in the air feet change nothing but the time to compile
     return kw.load("hover-crazyflie", {"vehicles.crazyflie.parameters.feet": None})
+
+
+@pytest.fixture(scope="module")
+def seen_by_the_pelican():
+    return kw.load("keep-spot").reset()["pelican"]
 
 
 def state_of(observation):
@@ -170,8 +175,15 @@ def test_a_command_for_an_unknown_vehicle_is_refused(pair):
 def test_a_command_that_leads_nowhere_is_refused(pair):
     pair.reset()
     rates = kw.ThrustRates(10.0, kw.Vec3(0.0, 0.0, 0.0))
-    with pytest.raises(LadderError, match="nothing leads from ThrustRates to AttitudeThrottle"):
+    with pytest.raises(LadderError) as refused:
         pair.step({"pelican-1": rates})
+    assert str(refused.value) == (
+        "the command for 'pelican-1' cannot be followed: nothing leads from ThrustRates to "
+        "AttitudeThrottle, the vehicle's native command; give one of kw.PositionYaw, "
+        "kw.AccelerationYaw, kw.ThrustAttitude, kw.AttitudeThrottle"
+    )
+    # before anything is traced, which would make the traceback long
+    assert refused.traceback[-1].path.name == "commands.py"
 
 
 def test_a_refused_command_leaves_the_flight_as_it_was(pair):
@@ -304,3 +316,28 @@ def test_single_precision_flies_nearly_the_same():
     double = kw.load("keep-spot", told).run()
     # the draws are other ones in single precision, at 0.2 m/s^2 over a second
     assert np.allclose(single.values("pelican")[:, 1:4], double.values("pelican")[:, 1:4], atol=0.1)
+
+
+def test_flags_of_measurements_are_true_or_false(seen_by_the_pelican):
+    assert seen_by_the_pelican.measurements["gnss"].valid is True
+    assert seen_by_the_pelican.fresh["gnss"] is True
+    assert seen_by_the_pelican.valid is True
+
+
+def test_a_sensor_that_is_not_there_is_refused_with_the_nearest_one(seen_by_the_pelican):
+    for by_sensor in (seen_by_the_pelican.measurements, seen_by_the_pelican.fresh):
+        with pytest.raises(UnknownSensorError) as refused:
+            by_sensor["gns"]
+        assert isinstance(refused.value, KeyError)
+        assert str(refused.value).startswith("there is no sensor 'gns'. Allowed: altimeter, gnss, ")
+        assert str(refused.value).endswith("Did you mean 'gnss'?")
+        assert by_sensor.get("gns") is None
+        assert "gns" not in by_sensor
+
+
+def test_what_is_there_of_each_sensor_is_a_dictionary_to_jax(seen_by_the_pelican):
+    fresh = seen_by_the_pelican.fresh
+    flags = jax.tree.map(lambda flag: not flag, fresh)
+    assert flags == {name: not flag for name, flag in fresh.items()}
+    paths = [path for path, _ in jax.tree_util.tree_leaves_with_path(fresh)]
+    assert paths == [path for path, _ in jax.tree_util.tree_leaves_with_path(dict(fresh))]

@@ -263,6 +263,104 @@ def test_all_mistakes_are_told_at_once_each_with_its_line():
     assert [line.split(": ")[0] for line in lines] == ["test.yaml:6", "test.yaml:8", "test.yaml:7"]
 
 
+def places(lines):
+    """Where the mistakes are, below the vehicle."""
+    return [line.split(": ")[1].removeprefix("vehicles.gull.") for line in lines]
+
+
+def test_an_estimator_without_its_sensors_hides_no_other_mistake():
+    text = with_gull(
+        "estimator: qrsim\n"
+        "sensors: {gnss: {type: gnss, noise_m: -1}, ping: {type: ultrasonic, rate_hz: 7}}\n"
+        "parameters: {mass_kg: -1}\n"
+        "controller: qrsim-velocity\n"
+        "faults: [{type: rudder, at_s: 1}]"
+    )
+    assert sorted(places(refusal(text).splitlines())) == [
+        "controller",
+        "estimator",
+        "faults.0",
+        "parameters.mass_kg",
+        "sensors.gnss.noise_m",
+        "sensors.ping.rate_hz",
+    ]
+
+
+def test_a_wrong_key_in_a_vehicle_hides_none_of_its_other_mistakes():
+    text = with_gull("colour: red\nstart: {yaw_dg: 3}\nsensors: {imu: {type: imuu}, 2nd: gnss}")
+    assert places(refusal(text).splitlines()) == [
+        "sensors.2nd",
+        "colour",
+        "start.yaw_dg",
+        "sensors.imu.type",
+        "sensors.2nd",
+    ]
+
+
+@pytest.mark.parametrize(("model", "said"), [("pelcan", "no vehicle"), ("3", "must be text")])
+def test_an_unknown_model_hides_no_other_mistake(model, said):
+    text = with_gull("start: {yaw_dg: 3}\nguidance: hald").replace("pelican", model)
+    lines = refusal(text).splitlines()
+    assert said in lines[0]
+    assert places(lines) == ["model", "start.yaw_dg", "guidance.type"]
+
+
+def test_a_start_outside_the_area_is_told_beside_the_mistakes_of_others():
+    text = with_gull("start: {position_world_m: [0, 0, 50]}") + "  tern: {model: pelcan}\n"
+    lines = refusal(text.replace("vehicles:", "world: {area: {z_m: [0, 20]}}\nvehicles:"))
+    assert "vehicles.tern.model: there is no vehicle" in lines
+    assert "vehicles: gull: it starts where" in lines
+
+
+def test_sensors_that_are_no_mapping_are_not_missed_by_an_estimator_as_well():
+    text = with_gull("sensors: [gnss]\nestimator: qrsim\nguidance: hald")
+    assert places(refusal(text).splitlines()) == ["sensors", "guidance.type"]
+
+
+def test_parameters_of_a_controller_that_are_refused_leave_no_rung_missing():
+    text = with_gull("controller: {type: qrsim-waypoint, max_speed_mps: -1}")
+    assert places(refusal(text).splitlines()) == ["controller.max_speed_mps"]
+
+
+def test_errors_of_a_refused_sensor_are_looked_at_too():
+    errors = "[{type: bias, field: colour}, {type: latency, delay_s: 0.03}]"
+    text = with_gull(f"sensors: {{imu: {{type: imu, mount: 3, rate_hz: 25, errors: {errors}}}}}")
+    lines = refusal(text).splitlines()
+    assert places(lines) == [f"sensors.imu.{key}" for key in ("mount", "errors.0", "errors.1")]
+    assert "no multiple of the sensor's period, 0.04 s" in lines[2]
+
+
+@pytest.mark.parametrize("rate_hz", ["7", ".inf", "1.0e-320", "-1", "fast"])
+def test_errors_of_a_sensor_of_a_refused_rate_are_looked_at_too(rate_hz):
+    errors = "[{type: bias, field: colour}, {type: latency, delay_s: 1.0}]"
+    text = with_gull(f"sensors: {{imu: {{type: imu-qrsim, rate_hz: {rate_hz}, errors: {errors}}}}}")
+    assert places(refusal(text).splitlines()) == ["sensors.imu.rate_hz", "sensors.imu.errors.0"]
+
+
+def test_a_sensor_that_an_estimator_misses_is_told_by_its_kinds():
+    sensors = "{gnss: gnss, altimeter: altimeter, orientation: orientation}"
+    text = with_gull(f"estimator: qrsim\nsensors: {sensors}")
+    text = text.replace("vehicles:", "world: {satellites: nominal}\nvehicles:")
+    said = refusal(text)
+    assert "a sensor of kind imu, imu-micklisch or imu-qrsim is needed" in said
+    assert "Measurement" not in said
+    another = text.replace("altimeter: altimeter", "altimeter: gnss")
+    assert "the sensor 'altimeter' measures what gnss does" in refusal(another)
+
+
+@pytest.mark.parametrize("entry", ["3", "{type: [imu]}"])
+def test_an_entry_that_names_no_kind_is_told_the_kinds(entry):
+    said = refusal(with_gull(f"sensors: {{imu: {entry}}}"))
+    assert "is not allowed; write the kind of sensor: one of altimeter, " in said
+
+
+def test_a_default_rate_is_called_so():
+    text = with_gull("sensors: {imu: imu-micklisch}")
+    assert "its default rate_hz 100 does not divide the physics rate 50 Hz" in refusal(text)
+    given = with_gull("sensors: {imu: {type: imu-micklisch, rate_hz: 100}}")
+    assert ".imu.rate_hz: rate_hz 100 does not divide" in refusal(given)
+
+
 def test_what_a_vehicle_takes_is_compared_with_the_machines_memory(monkeypatch):
     monkeypatch.setattr(size, "BYTES_PER_VEHICLE", 10**15)
     assert "1 vehicles need about" in refusal(ONE)

@@ -38,6 +38,19 @@ def test_a_fault_after_the_end_is_remarked_on(tmp_path):
     assert "would be at 3 s, when the flight of 3 s is over" in remark
 
 
+def test_a_sensor_that_is_stuck_after_the_end_is_remarked_on(tmp_path):
+    def remarks(at_s):
+        errors = f"[{{type: stuck, at_s: {at_s}}}]"
+        sensors = f"{{baro: {{type: barometer, errors: {errors}}}}}"
+        return load(tmp_path, f"{{}}, sensors: {sensors}").remarks()
+
+    assert remarks(2.9) == []
+    assert remarks(3) == [
+        "tern: the sensor 'baro' would be stuck at 3 s, when the flight of 3 s is over; write an "
+        "earlier at_s"
+    ]
+
+
 def test_a_motor_faster_than_the_steps_can_follow_is_refused(tmp_path):
     load(tmp_path, "{feet: null, rotor: {spin_up_s: 0.0051}}")
     with pytest.raises(ScenarioError, match="in 0.0049 s.*time.rate_hz: 103 or more"):

@@ -81,7 +81,7 @@ def sampled_often(*errors, times, samples=SAMPLES):
             own = jax.random.fold_in(key, tick)
             return instrument.step(state, inputs(tick), DT_S, own)
 
-        begun = instrument.begin(inputs(jnp.asarray(0)), DT_S, key)
+        begun, _ = instrument.begin(inputs(jnp.asarray(0)), DT_S, key)
         return jax.lax.scan(once, begun, jnp.arange(samples))[1]
 
     keys = jax.random.split(jax.random.key(0), times)
@@ -241,7 +241,7 @@ def test_one_field_alone_can_be_stuck():
 def test_the_altitude_of_a_barometer_follows_its_pressure(error):
     instrument = Instrument(Barometer(noise_pa=0.0, drift_pa=0.0), (error,))
     inputs = SensorInputs(0.0, MOTION, CALM, None, {})
-    state = instrument.begin(inputs, DT_S, jax.random.key(0))
+    state, _ = instrument.begin(inputs, DT_S, jax.random.key(0))
     _, sample = instrument.step(state, inputs, DT_S, jax.random.key(1))
     told = sample.measurement
     assert told.altitude_m == standard_altitude(told.pressure_pa)
@@ -347,3 +347,15 @@ def test_errors_of_one_kind_of_quantity_are_taken(sensor, error, tmp_path):
     file = tmp_path / "tern.yaml"
     file.write_text(SCENARIO.format(sensor=f"type: {sensor}", errors=f"[{{type: {error}}}]"))
     assert load_scenario(str(file)).vehicles["tern"].sensors["imu"].component.errors
+
+
+@pytest.mark.parametrize("key", ["offset_deg", "axis", "value_deg"])
+def test_an_error_in_another_unit_or_of_one_axis_is_told_what_errors_act_on(tmp_path, key):
+    said = refusal(tmp_path, f"[{{type: bias, field: angular_velocity_body_radps, {key}: 1}}]")
+    assert f"{key}: there is no such key. Allowed: deviation, field, offset, " in said
+    assert "An error is in the unit of its field and acts on all its axes." in said
+
+
+def test_a_sensor_that_is_to_be_stuck_on_one_axis_is_told_that_all_are(tmp_path):
+    said = refusal(tmp_path, "[{type: stuck, at_s: 1, axis: x}]")
+    assert said.endswith("An error acts on all axes of its field.")

@@ -10,6 +10,7 @@ import pytest
 
 import kittiwake as kw
 from kittiwake.core.component import SensorInputs
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
 from kittiwake.core.satellites import SKY, Satellites, Sky
 from kittiwake.core.surroundings import Air, Surroundings
@@ -17,6 +18,7 @@ from kittiwake.core.world import Origin
 from kittiwake.environment.satellites.nominal import NominalConstellation
 from kittiwake.environment.satellites.range_errors import NoRangeError, SecondOrderError
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors.gnss import Gnss
 
 DT_S = 0.2
@@ -308,3 +310,10 @@ def test_fixes_of_a_flight_in_single_precision_are_the_truth_without_errors():
         place = frame[f"{axis}_m"].to_numpy()[:-10:10]
         # a distance of 30 m is rounded by 2e-6 m, which the dilution multiplies
         np.testing.assert_allclose(found, place, rtol=0, atol=1e-4)
+
+
+def test_a_receiver_that_never_has_a_fix_is_refused_in_a_scenario():
+    key = "vehicles.pelican.sensors.gnss.satellites_tracked"
+    load_scenario("keep-spot", [f"{key}=[1, 4]"])
+    with pytest.raises(ScenarioError, match=r"satellites_tracked: \[1, 3\] .* takes 4 satellites"):
+        load_scenario("keep-spot", [f"{key}=[1, 3]"])

@@ -140,3 +140,11 @@ def test_a_world_without_a_field_is_refused():
     )
     with pytest.raises(ScenarioError, match=r"sensors\.compass: .*magnetic_field_world_t is zero"):
         load_scenario("keep-spot", changes)
+
+
+def test_hard_iron_beyond_the_range_is_refused():
+    assert build_component(Magnetometer, {"hard_iron_body_ut": [0, -130, 0]}, str)
+    with pytest.raises(ScenarioError, match=r"hard_iron_body_t: 30 .* in microtesla write hard_ir"):
+        build_component(Magnetometer, {"hard_iron_body_t": [0, 0, 30]}, str)
+    with pytest.raises(ScenarioError, match="must be from -0.0008 to 0.0008, the range_t"):
+        build_component(Magnetometer, {"hard_iron_body_ut": [0, -801, 0], "range_gauss": 8}, str)

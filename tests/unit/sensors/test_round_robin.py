@@ -151,10 +151,20 @@ def test_slots_that_cannot_be_kept_are_refused(given, sentence):
         build_component(UltrasonicArray, given, lambda _: "my.yaml:3")
 
 
+def test_all_slots_that_cannot_be_kept_are_told_at_once():
+    slots = [["front", "left"], ["back"], [], ["fornt"]]
+    with pytest.raises(
+        ScenarioError, match=r"slots\[0\]: .*; slots\[2\]: .*; slots\[3\]: there is"
+    ):
+        build_component(UltrasonicArray, {"slots": slots}, lambda _: "my.yaml:3")
+
+
 def test_a_slot_that_is_no_whole_number_of_steps_is_refused(tmp_path):
     (tmp_path / "my.yaml").write_text(
         "name: my\ntime: {rate_hz: 500, duration_s: 1}\nvehicles:\n  a:\n    model: crazyflie\n"
         "    sensors:\n      turns: {type: ultrasonic-array, scheme: back}\n"
     )
-    with pytest.raises(ScenarioError, match=r"yaml:7.*rate_hz 6 does not divide .* 500 Hz"):
+    with pytest.raises(
+        ScenarioError, match=r"yaml:7.*its default rate_hz 6 does not divide .* 500 Hz"
+    ):
         load_scenario(str(tmp_path / "my.yaml"))

@@ -84,5 +84,5 @@ def test_rows_come_back_as_plain_numbers_by_vehicle():
     second = packing.unpack(rows[1])
     assert second["x"] == -0.25
     assert isinstance(second["x"], float)
-    assert bool(second["flag"]) is False
+    assert second["flag"] is False
     np.testing.assert_array_equal(second["matrix"], [[4.0, 5.0], [6.0, 7.0]])

@@ -74,8 +74,9 @@ def first_rows():
     fleet = Fleet.of(scenario.world, vehicles, scenario.rate_hz)
     with jax.enable_x64(True):
         state = jax.jit(lambda key: fleet.init(key))(seed_key(0))
-        recorded = jax.jit(lambda s: rows(fleet, fleet.step(s)[1]))(state)
-        names = columns(fleet, state)
+        snapshots = jax.jit(lambda s: fleet.step(s)[1])(state)
+        recorded = rows(fleet, snapshots)
+        names = columns(fleet, snapshots)
     return {
         group.names[0]: dict(zip(group_names, np.asarray(values)[0].tolist(), strict=True))
         for group, group_names, values in zip(fleet.groups, names, recorded, strict=True)
@@ -144,8 +145,9 @@ def test_the_current_is_recorded_where_the_water_moves():
         fleet = Fleet.of(scenario.world, scenario.vehicles, scenario.rate_hz)
         with jax.enable_x64(True):
             state = fleet.init(seed_key(0))
-            recorded = np.asarray(rows(fleet, fleet.step(state)[1])[0])[0]
-            names = columns(fleet, state)[0]
+            snapshots = fleet.step(state)[1]
+            recorded = np.asarray(rows(fleet, snapshots)[0])[0]
+            names = columns(fleet, snapshots)[0]
         row = dict(zip(names, recorded.tolist(), strict=True))
         found = {name: value for name, value in row.items() if name.startswith("current_")}
         # towards 90 deg is towards the east, but for the rounding of the cosine

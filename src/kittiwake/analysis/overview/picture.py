@@ -17,7 +17,7 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.overview import look
 from kittiwake.analysis.overview.events import draw_events
 from kittiwake.analysis.overview.maps import draw_key, draw_plan, draw_space
-from kittiwake.analysis.overview.scene import look_around
+from kittiwake.analysis.overview.scene import in_single_precision, look_around
 from kittiwake.analysis.overview.series import (
     FEW_VEHICLES,
     RIGHT,
@@ -26,6 +26,7 @@ from kittiwake.analysis.overview.series import (
     fleet_panels,
     vehicle_panels,
 )
+from kittiwake.analysis.overview.standing import Flown, Standing
 from kittiwake.analysis.overview.trace import Loss, Trace, find_losses, select_traces
 from kittiwake.analysis.summary import in_digits
 
@@ -33,34 +34,35 @@ LEFT_IN, TITLE_IN, SUBTITLE_IN, FOOTER_IN = 0.45, 8.55, 8.26, 0.22
 MAX_TITLE, MAX_SUBTITLE, MAX_NAME, MAX_METRICS = 90, 165, 18, 4
 
 
-def draw_overview(log: Log) -> Figure:
+def draw_overview(log: Log, folder: Path | None = None) -> Figure:
     """The picture of a run, ready to be saved.
 
-    Of many vehicles at most 100 are drawn, of many rows at most 2,000; the line below the title
-    says what was left out.
+    Of many vehicles at most 100 are drawn, of many rows at most 2,000, and of obstacles from files
+    those whose files are in the folder; the line below the title says what was left out.
     """
     with style.context(["default", look.SETTINGS]):
         figure = Figure(figsize=look.PAGE_IN, dpi=look.DPI, facecolor="white")
         FigureCanvasAgg(figure)
-        _draw(figure, log)
+        _draw(figure, log, folder)
         # ticks are made when they are first needed, from the settings of that moment
         figure.draw_without_rendering()
     return figure
 
 
 def save_overview(log: Log, path: Path) -> None:
-    """Write the picture of a run as a PNG file."""
+    """Write the picture of a run as a PNG file, usually into the run's folder."""
     with style.context(["default", look.SETTINGS]):
-        draw_overview(log).savefig(path, dpi=look.DPI, format="png")
+        draw_overview(log, path.parent).savefig(path, dpi=look.DPI, format="png")
 
 
-def _draw(figure: Figure, log: Log) -> None:
+def _draw(figure: Figure, log: Log, folder: Path | None) -> None:
     losses = find_losses(log)
     traces = select_traces(log, losses)
     shades = look.fleet_colours(len(log.names))
     colours = [shades[trace.place] for trace in traces]
     span_s = _span_s(traces)
-    scene = look_around(traces, log.scenario, span_s)
+    flown = Flown(span_s, _seed(log) or 0, in_single_precision(traces), folder)
+    scene = look_around(traces, log.scenario, flown)
     draw_space(figure, traces, colours, scene)
     draw_plan(figure, traces, colours, scene)
     draw_key(figure, traces, losses, scene)
@@ -70,7 +72,7 @@ def _draw(figure: Figure, log: Log) -> None:
     happened, named = draw_events(drawn, log.events, many=many)
     if many:
         _name_vehicles(figure, log.names, shades)
-    notes = _thinning(traces, len(log.names))
+    notes = _thinning(traces, len(log.names)) + _unread(scene.standing)
     if named < happened:
         notes.append(f"{named} of {happened:,} events named")
     _draw_title(figure, log, losses, notes)
@@ -118,6 +120,12 @@ def _thinning(traces: Sequence[Trace], vehicles: int) -> list[str]:
     return notes
 
 
+def _unread(standing: Standing) -> list[str]:
+    """Which obstacles are not drawn."""
+    names = look.shortened(", ".join(standing.unread), MAX_NAME)
+    return [f"not drawn: {names}, whose file is not in the folder"] if names else []
+
+
 def _draw_title(figure: Figure, log: Log, losses: Mapping[str, Loss], notes: Sequence[str]) -> None:
     summary = log.summary or {}
     name = summary.get("scenario") or log.scenario.get("name") or "flight"
@@ -160,8 +168,13 @@ def _circumstances(log: Log) -> list[str]:
     if duration_s is None:
         ends = [float(table.values[-1, 0]) for table in log.tables.values() if len(table.values)]
         duration_s = max((end for end in ends if isfinite(end)), default=0.0)
-    seed = summary.get("seed", log.scenario.get("seed"))
+    seed = _seed(log)
     return [f"{duration_s:.4g} s"] + ([] if seed is None else [f"seed {seed}"])
+
+
+def _seed(log: Log) -> int | None:
+    seed = (log.summary or {}).get("seed", log.scenario.get("seed"))
+    return seed if isinstance(seed, int) else None
 
 
 def _draw_footer(figure: Figure, summary: Mapping[str, Any]) -> None:

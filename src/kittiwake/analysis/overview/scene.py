@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.analysis.overview.standing import Corner, Standing, find_standing
+from kittiwake.analysis.overview.standing import Corner, Flown, Standing, find_standing
 from kittiwake.analysis.overview.trace import MEANINGLESS, Trace
 
 CALM_MPS = 0.01
@@ -29,7 +29,7 @@ class Scene:
         area: the flight area's lowest and highest coordinates, if it is drawn.
         floor_m: the height at which shadows are drawn.
         grounded: whether that is the ground.
-        standing: boxes that blow or push, and decks.
+        standing: boxes that blow or push, decks, obstacles, and nature.
         wind_world_mps: the usual wind to the east and north; None in calm air.
     """
 
@@ -43,7 +43,7 @@ class Scene:
 
 
 def look_around(
-    traces: Sequence[Trace], scenario: Mapping[str, Any], span_s: tuple[float, float] = (0.0, 0.0)
+    traces: Sequence[Trace], scenario: Mapping[str, Any], flown: Flown | None = None
 ) -> Scene:
     """The scene that holds all that is drawn of these vehicles."""
     low, high = _reach(traces)
@@ -52,7 +52,7 @@ def look_around(
     area = _area(world.get("area"), low, high)
     if area is not None:
         low, high = np.minimum(low, area[0]), np.maximum(high, area[1])
-    standing = find_standing(world, span_s)
+    standing = find_standing(scenario, flown or Flown())
     low, high = _with_near(low, high, standing)
     ground_m = _number(world.get("ground_z_m"), 0.0)
     # shadows fall on the ground if that is as near as the paths are wide
@@ -62,6 +62,13 @@ def look_around(
     low, high = _opened(low, high, grounded=grounded)
     floor_m = ground_m if grounded else float(low[2])
     return Scene(low, high, area, floor_m, grounded, standing, usual_wind(traces))
+
+
+def in_single_precision(traces: Sequence[Trace]) -> bool:
+    """Whether a flight was computed in 32 bits: all its places fit into them."""
+    places_m = np.concatenate([np.empty((0, 3)), *(trace.position_world_m for trace in traces)])
+    places_m = places_m[np.isfinite(places_m)]
+    return bool((places_m.astype(np.float32) == places_m).all())
 
 
 def usual_wind(traces: Sequence[Trace]) -> Float64[np.ndarray, "2"] | None:

@@ -1,4 +1,4 @@
-"""What stands in the world of a resolved scenario: obstacles, boxes that blow or push, decks."""
+"""What is in the world of a scenario: obstacles, boxes that blow or push, decks, nature."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float64
+
+from kittiwake.analysis.overview.nature import NOTHING, Nature, find_nature, wanted_of
 
 if TYPE_CHECKING:
     from kittiwake.core.component import AbstractPlatform, AbstractRegion
@@ -63,41 +65,63 @@ class Obstacle:
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """All that stands in a world."""
+    """All that stands in a world; ``unread`` are obstacles whose files are not here."""
 
     boxes: tuple[Box, ...] = ()
     platforms: tuple[Platform, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
+    nature: Nature = NOTHING
+    unread: tuple[str, ...] = ()
 
     @property
     def extents(self) -> list[tuple[Corner, Corner]]:
         """The lowest and highest coordinates of each."""
         corners = [platform.corners_world_m.reshape(-1, 3) for platform in self.platforms]
         corners += [obstacle.points_world_m for obstacle in self.obstacles]
+        corners += [spots.places_world_m for spots in self.nature.sources]
         return [(box.low, box.high) for box in self.boxes] + [
             (places.min(axis=0), places.max(axis=0)) for places in corners
         ]
 
 
-def find_standing(world: Mapping[str, Any], span_s: tuple[float, float]) -> Standing:
-    """What stands in the world that a scenario describes, between two times.
+@dataclass(frozen=True)
+class Flown:
+    """What of a flight decides where things were.
+
+    Attributes:
+        span_s: between which times it was.
+        seed: of all that is drawn.
+        single_precision: in which it was computed.
+        folder: in which the files are that its scenario names.
+    """
+
+    span_s: tuple[float, float] = (0.0, 0.0)
+    seed: int = 0
+    single_precision: bool = False
+    folder: Path | None = None
+
+
+def find_standing(scenario: Mapping[str, Any], flown: Flown) -> Standing:
+    """What stands in the world that a scenario describes, during a flight.
 
     Nothing does in a world that no scenario reader accepts.
     """
+    world = _mapping(scenario.get("world"))
     given = {key: world[key] for key in ("regions", "platforms") if world.get(key)}
-    # where a file lies is not known here
-    named = world.get("obstacles")
-    shapes = named if isinstance(named, Mapping) else {}
-    obstacles = {name: shape for name, shape in shapes.items() if "file" not in shape}
+    named = _mapping(world.get("obstacles"))
+    files = {name: _mapping(shape).get("file") for name, shape in named.items()}
+    unread = tuple(name for name, file in files.items() if file and not _is_there(file, flown))
+    obstacles = {name: shape for name, shape in named.items() if name not in unread}
     given |= {"obstacles": obstacles} if obstacles else {}
-    built = _built(given) if given else None
+    built = _built(given, flown) if given else None
+    nature = _nature(scenario, world, flown)
     if built is None:
-        return Standing()
+        return Standing(nature=nature, unread=unread)
     boxes = [_box(*named) for named in zip(given.get("regions", ()), built.regions, strict=True)]
     return Standing(
         tuple(box for box in boxes if box is not None),
         tuple(
-            _platform(name, platform, span_s)
+            _platform(name, platform, flown.span_s)
             for name, platform in zip(given.get("platforms", ()), built.platforms, strict=True)
         ),
         tuple(
@@ -105,10 +129,33 @@ def find_standing(world: Mapping[str, Any], span_s: tuple[float, float]) -> Stan
             for name, obstacle in zip(obstacles, built.obstacles, strict=True)
             if (lines := obstacle.outline_world())
         ),
+        nature,
+        unread,
     )
 
 
-def _built(given: dict[str, Any]) -> "World | None":
+def _nature(scenario: Mapping[str, Any], world: Mapping[str, Any], flown: Flown) -> Nature:
+    given = wanted_of(world)
+    rate_hz = _mapping(scenario.get("time")).get("rate_hz")
+    if not given or not isinstance(rate_hz, int | float):
+        return NOTHING
+    built = _built(given, flown, float(rate_hz))
+    if built is None:
+        return NOTHING
+    return find_nature(built, flown.seed, single_precision=flown.single_precision)
+
+
+def _mapping(given: object) -> Mapping[str, Any]:
+    return given if isinstance(given, Mapping) else {}
+
+
+def _is_there(file: object, flown: Flown) -> bool:
+    """Whether a file lies in the folder itself, where a run leaves those that it has read."""
+    plain = Path(str(file)).name == str(file)
+    return flown.folder is not None and plain and (flown.folder / str(file)).is_file()
+
+
+def _built(given: dict[str, Any], flown: Flown, rate_hz: float = 1.0) -> "World | None":
     # takes a second to import, and most pictures need none of it
     from kittiwake.scenario.components import ComponentBuilder
     from kittiwake.scenario.document import Document
@@ -117,7 +164,8 @@ def _built(given: dict[str, Any]) -> "World | None":
 
     document = Document(given, {}, "scenario")
     problems = ProblemList(document.where)
-    return WorldBuilder(ComponentBuilder(document, Path(), 1.0, problems)).build(given).world
+    builder = ComponentBuilder(document, flown.folder or Path(), rate_hz, problems)
+    return WorldBuilder(builder).build(given).world
 
 
 def _box(name: str, region: "AbstractRegion") -> Box | None:

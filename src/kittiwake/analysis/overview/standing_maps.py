@@ -1,4 +1,4 @@
-"""Obstacles, regions and decks on the maps: outlines, and shaded boxes with names and arrows."""
+"""What is in the world on the maps: outlines, shaded boxes with names and arrows, and marks."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -17,6 +17,8 @@ from mpl_toolkits.mplot3d import Axes3D
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from kittiwake.analysis.overview.look import SMALL, width_in
+from kittiwake.analysis.overview.nature import Nature
+from kittiwake.analysis.overview.nature_maps import SOURCE, draw_nature, draw_sources, nature_marks
 from kittiwake.analysis.overview.scene import Scene
 from kittiwake.analysis.overview.standing import Box, Corner, Obstacle, Platform, Standing
 from kittiwake.analysis.overview.trace import Trace
@@ -36,6 +38,7 @@ MARGIN_IN, LINE_IN = 0.04, 0.15
 HALO: list[AbstractPathEffect] = [withStroke(linewidth=2.5, foreground="white")]
 
 Flat = Float64[np.ndarray, "2"]
+Limits = Float64[np.ndarray, "2 2"]
 
 
 def draw_standing_in_space(axes: Axes3D, scene: Scene) -> None:
@@ -52,6 +55,7 @@ def draw_standing_in_space(axes: Axes3D, scene: Scene) -> None:
         for line in obstacle.lines_world_m:
             inside = ((line >= scene.low) & (line <= scene.high)).all(axis=1, keepdims=True)
             axes.plot(*np.where(inside, line, np.nan).T, **OBSTACLE_LOOK)
+    draw_sources(axes, scene.standing.nature)
     for platform in scene.standing.platforms:
         for corners, look in _outlines(platform):
             if _within(corners, scene):
@@ -60,25 +64,13 @@ def draw_standing_in_space(axes: Axes3D, scene: Scene) -> None:
 
 
 def draw_standing_from_above(axes: Axes, scene: Scene, traces: Sequence[Trace]) -> None:
-    """Boxes and decks with their names, which stand where they cover the least of the paths."""
+    """All with names, which stand where they cover the least of the paths."""
+    draw_nature(axes, scene.standing.nature)
     names = _Names(axes, traces)
     limits = np.array([axes.get_xlim(), axes.get_ylim()]).T
+    _name_sources(names, scene.standing.nature, limits)
     for box in scene.standing.boxes:
-        shade = SHADES[box.unit]
-        low, high = np.maximum(box.low[:2], limits[0]), np.minimum(box.high[:2], limits[1])
-        if (low < high).all():
-            axes.add_patch(
-                Rectangle(
-                    (float(box.low[0]), float(box.low[1])),
-                    *(box.high - box.low)[:2].tolist(),
-                    facecolor=to_rgba(shade, LIGHT),
-                    edgecolor=shade,
-                    linewidth=0.8,
-                    zorder=1.2,
-                )
-            )
-            _draw_effect(axes, box, low, high)
-            names.write(box.said, INKS[box.unit], low, high)
+        _draw_box_from_above(axes, box, names, limits)
     for obstacle in scene.standing.obstacles:
         _draw_obstacle_from_above(axes, obstacle, names, limits)
     for platform in scene.standing.platforms:
@@ -91,8 +83,34 @@ def draw_standing_from_above(axes: Axes, scene: Scene, traces: Sequence[Trace]) 
             names.write(platform.name, DECK, low, high)
 
 
+def _name_sources(names: "_Names", nature: Nature, limits: Limits) -> None:
+    for spots in nature.sources:
+        for place in spots.places_world_m[:, :2]:
+            if ((place > limits[0]) & (place < limits[1])).all():
+                names.write(spots.name, str(SOURCE["color"]), place, place)
+
+
+def _draw_box_from_above(axes: Axes, box: Box, names: "_Names", limits: Limits) -> None:
+    shade = SHADES[box.unit]
+    low, high = np.maximum(box.low[:2], limits[0]), np.minimum(box.high[:2], limits[1])
+    if (low >= high).any():
+        return
+    axes.add_patch(
+        Rectangle(
+            (float(box.low[0]), float(box.low[1])),
+            *(box.high - box.low)[:2].tolist(),
+            facecolor=to_rgba(shade, LIGHT),
+            edgecolor=shade,
+            linewidth=0.8,
+            zorder=1.2,
+        )
+    )
+    _draw_effect(axes, box, low, high)
+    names.write(box.said, INKS[box.unit], low, high)
+
+
 def _draw_obstacle_from_above(
-    axes: Axes, obstacle: Obstacle, names: "_Names", limits: Float64[np.ndarray, "2 2"]
+    axes: Axes, obstacle: Obstacle, names: "_Names", limits: Limits
 ) -> None:
     for line in obstacle.lines_world_m:
         axes.plot(*line[:, :2].T, zorder=1.3, scalex=False, scaley=False, **OBSTACLE_LOOK)
@@ -119,7 +137,7 @@ def standing_marks(standing: Standing) -> list[Artist]:
         look = next((look for look in looks if look["linestyle"] == style), None)
         if look is not None:
             marks.append(Patch(**look, label=label))
-    return marks
+    return [*marks, *nature_marks(standing.nature)]
 
 
 def _outlines(platform: Platform) -> list[tuple[Float64[np.ndarray, "4 3"], dict[str, Any]]]:

@@ -21,6 +21,7 @@ class AbstractErrorOnField(AbstractSensorError):
     """
 
     of_any_kind: ClassVar[bool] = False
+    advice_on_keys: ClassVar[str] = "An error is in the unit of its field and acts on all its axes."
 
     field: str | None = eqx.field(static=True, default=None, kw_only=True)
 

@@ -27,6 +27,7 @@ class Stuck(AbstractErrorOnField):
     """
 
     of_any_kind: ClassVar[bool] = True
+    advice_on_keys: ClassVar[str] = "An error acts on all axes of its field."
 
     at_s: Annotated[Real, NOT_NEGATIVE]
     for_s: Annotated[Real, POSITIVE] | None = None

@@ -1,0 +1,161 @@
+"""What a log holds of sensors: which columns are one quantity, and how each is best shown."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float64
+
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.overview.inputs import UNITS
+from kittiwake.core.errors import LogError, did_you_mean
+from kittiwake.sensors.round_robin import SENSORS
+
+FRESH = "fresh"
+# x, y, z or a place in an array, between two words or at the end
+PART = re.compile(r"_(?:[wxyz]|\d+(?:_\d+)*)(?=_|$)")
+
+Samples = Float64[np.ndarray, "samples parts"]
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """What a sensor said of one quantity, in the unit in which it is shown.
+
+    It holds the rows of the log in which something was new since the row before. ``parts`` are the
+    names of its numbers, none for a quantity of one; of an image, ``shape`` is how many rows and
+    columns there are. ``ideal`` is None where no sensor without errors could be said to say
+    anything.
+    """
+
+    title: str
+    parts: tuple[str, ...]
+    time_s: Float64[np.ndarray, " samples"]
+    measured: Samples
+    ideal: Samples | None
+    unit: str = ""
+    shape: tuple[int, int] | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is a flag, a count or a class, which differs or not but has no error."""
+        known = (self.measured,) if self.ideal is None else (self.measured, self.ideal)
+        return not self.unit and all(bool((part == np.round(part)).all()) for part in known)
+
+    @property
+    def flag(self) -> bool:
+        """Whether it is never more than yes or no."""
+        return self.whole and bool(((self.measured == 0.0) | (self.measured == 1.0)).all())
+
+    @property
+    def error(self) -> Samples | None:
+        """Of what has one; NaN where either is not finite."""
+        if self.ideal is None or self.whole:
+            return None
+        known = np.isfinite(self.measured) & np.isfinite(self.ideal)
+        return np.where(known, self.measured, np.nan) - np.where(known, self.ideal, np.nan)
+
+
+def check_sensors(log: Log, wanted: Collection[str]) -> None:
+    """Refuses sensors that no vehicle has.
+
+    Raises:
+        LogError: with the sensors that there are, and the nearest name.
+    """
+    known = {sensor for name in log.names for sensor in _grouped(log.columns(name))}
+    for sensor in wanted:
+        if sensor not in known:
+            hint = did_you_mean(sensor, sorted(known))
+            message = f"--sensor {sensor}: no vehicle in this log has it. {hint}"
+            raise LogError(message)
+
+
+def quantities(log: Log, vehicle: str, wanted: Collection[str] = ()) -> list[Quantity]:
+    """What a vehicle's sensors measured, or those that are wanted, in the order of its columns."""
+    # a camera has thousands of columns
+    places = {column: place for place, column in enumerate(log.columns(vehicle))}
+    return [
+        _quantity(log, vehicle, places, (sensor, base), names)
+        for sensor, bases in _grouped(log.columns(vehicle)).items()
+        if not wanted or sensor in wanted
+        for base, names in bases.items()
+    ]
+
+
+def _grouped(columns: Collection[str]) -> dict[str, dict[str, list[str]]]:
+    """By sensor and by quantity the names of its numbers."""
+    grouped: dict[str, dict[str, list[str]]] = {}
+    for column in columns:
+        kind, _, rest = column.partition(".")
+        sensor, _, name = rest.partition(".")
+        if kind == "sensor" and name != FRESH:
+            base = PART.sub("", name, count=1)
+            grouped.setdefault(sensor, {}).setdefault(base, []).append(name)
+    return grouped
+
+
+def _quantity(
+    log: Log, vehicle: str, places: Mapping[str, int], which: tuple[str, str], names: list[str]
+) -> Quantity:
+    sensor, base = which
+    values = log.values(vehicle)
+    fresh: Bool[np.ndarray, " rows"] = values[:, places[f"sensor.{sensor}.{FRESH}"]] > 0.0
+
+    def read(kind: str) -> Samples:
+        return values[:, [places[f"{kind}.{sensor}.{name}"] for name in names]][fresh]
+
+    words, _, ending = base.rpartition("_")
+    unit, factor = UNITS.get(ending, ("", 1.0)) if words else ("", 1.0)
+    said = f"{words} ({unit})" if unit else base
+    numbers = [_numbers(name) for name in names]
+    known = f"ideal.{sensor}.{names[0]}" in places
+    return Quantity(
+        title=f"{sensor}: {said.replace('_', ' ')}",
+        parts=_parts(names, numbers, _kind(log.scenario, vehicle, sensor)),
+        time_s=values[fresh, places["time_s"]],
+        measured=factor * read("sensor"),
+        ideal=factor * read("ideal") if known else None,
+        unit=unit,
+        shape=_shape(numbers),
+    )
+
+
+def _numbers(name: str) -> tuple[int, ...]:
+    """The place of a number in its array; empty for ``x`` and for what is alone."""
+    found = PART.search(name)
+    words = [] if found is None else found.group()[1:].split("_")
+    return tuple(int(word) for word in words if word.isdigit())
+
+
+def _parts(names: list[str], numbers: list[tuple[int, ...]], kind: str) -> tuple[str, ...]:
+    if len(names) == 1 and not numbers[0]:
+        return ("",)
+    if kind == "ultrasonic-array" and len(names) == len(SENSORS):
+        return SENSORS
+    found = [PART.search(name) for name in names]
+    letters = ["" if part is None else part.group()[1:] for part in found]
+    return tuple(
+        letter if not place else f"beam {place[0]}" if len(place) == 1 else f"pixel {place}"
+        for letter, place in zip(letters, numbers, strict=True)
+    )
+
+
+def _shape(numbers: list[tuple[int, ...]]) -> tuple[int, int] | None:
+    """Rows and columns of what is an image."""
+    if not all(len(place) == 2 for place in numbers):
+        return None
+    rows, columns = max(place[0] for place in numbers) + 1, max(place[1] for place in numbers) + 1
+    return (rows, columns) if rows * columns == len(numbers) else None
+
+
+def _kind(scenario: Mapping[str, Any], vehicle: str, sensor: str) -> str:
+    """Of what kind a sensor is, as far as the scenario says."""
+    # one of several vehicles of an entry is named with a number
+    entry: Any = scenario.get("vehicles")
+    for keys in ((vehicle, vehicle.rpartition("-")[0]), ("sensors",), (sensor,)):
+        entry = entry if isinstance(entry, Mapping) else {}
+        entry = next((entry[key] for key in keys if key in entry), None)
+    kind = entry.get("type") if isinstance(entry, Mapping) else entry
+    return kind if isinstance(kind, str) else sensor

@@ -1,0 +1,237 @@
+"""One quantity of a sensor as a row of a page: curves, steps, a map over time, or images."""
+
+from dataclasses import dataclass
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from kittiwake.analysis.overview import look
+from kittiwake.analysis.overview.inputs import NO_BREAK
+from kittiwake.analysis.sensor_quantities import Quantity, Samples
+
+# more numbers than these are a map
+MAX_CURVES = 6
+MAX_SAMPLES = 2_000
+FRAMES, ERROR_FRAMES = 6, 3
+COLOURS, ERROR_COLOURS = "viridis", "RdBu_r"
+# of flags above each other
+LANE, RAISED = 1.0, 0.7
+MAX_TITLE, TITLE_WIDTH = 100, 58
+# images longer than this are stretched
+LONGEST = 4.0
+LEAST_SHARE = 1e-7
+WITHOUT_ERRORS: dict[str, Any] = {"color": look.INK, "linewidth": 0.7, "zorder": 3.0}
+
+Times = Float64[np.ndarray, " samples"]
+
+
+@dataclass(frozen=True, eq=False)
+class Half:
+    """Axes over time, and those beside them for a scale of colours."""
+
+    axes: Axes
+    scale: Axes
+
+
+def draw_row(measured: Half, errors: Half, quantity: Quantity) -> None:
+    """What was measured to the left, its error to the right if it has one."""
+    measured.scale.set_axis_off()
+    errors.scale.set_axis_off()
+    title = look.shortened(quantity.title + _differing(quantity), MAX_TITLE)
+    measured.axes.set_title(title, loc="left", size=look.NORMAL, parse_math=False)
+    if not quantity.time_s.size:
+        _say(measured.axes, "nothing was measured")
+        errors.axes.set_axis_off()
+    elif quantity.shape is not None:
+        _draw_frames(measured, quantity, quantity.measured, FRAMES)
+        _draw_error(errors, quantity, many=True)
+    elif len(quantity.parts) > MAX_CURVES:
+        _draw_map(measured, quantity, quantity.measured)
+        _draw_error(errors, quantity, many=True)
+    else:
+        _draw_curves(measured.axes, quantity)
+        _draw_error(errors, quantity, many=False)
+
+
+def _draw_curves(axes: Axes, quantity: Quantity) -> None:
+    """Samples as dots, or steps of flags and counts, and a line of what they should be."""
+    lanes = _lanes(quantity)
+    scale = RAISED if lanes.any() else 1.0
+    look.few_ticks(axes)
+    for numbers, dark in ((quantity.measured, False), (quantity.ideal, True)):
+        if numbers is not None:
+            _draw_numbers(axes, quantity, lanes + scale * numbers, dark=dark)
+    if lanes.any():
+        axes.set_yticks((lanes + RAISED / 2).tolist(), quantity.parts)
+    elif quantity.flag:
+        axes.set_ylim(-0.15, 1.15)
+        axes.set_yticks([0.0, 1.0], ["no", "yes"])
+    elif quantity.whole:
+        axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    if len(quantity.parts) > 1 and not lanes.any():
+        look.list_beside(axes, _names(quantity))
+
+
+def _lanes(quantity: Quantity) -> Float64[np.ndarray, " parts"]:
+    """Where each part's nothing is: flags stand above each other, the first one on top."""
+    count = len(quantity.parts)
+    return LANE * np.arange(count, dtype=float)[::-1] if quantity.flag else np.zeros(count)
+
+
+def _draw_numbers(axes: Axes, quantity: Quantity, numbers: Samples, *, dark: bool) -> None:
+    thin = _thinned(quantity.time_s)
+    for shown, colour in zip(numbers[thin].T, look.HUES, strict=False):
+        own = WITHOUT_ERRORS if dark else _look(quantity, colour)
+        if quantity.whole:
+            axes.step(quantity.time_s[thin], shown, where="post", **own)
+        else:
+            axes.plot(quantity.time_s[thin], shown, **own)
+
+
+def _look(quantity: Quantity, colour: str) -> dict[str, Any]:
+    if quantity.whole:
+        return {"color": colour, "linewidth": 2.2}
+    return {"color": colour, "linestyle": "", "marker": ".", "markersize": 2.5}
+
+
+def _names(quantity: Quantity) -> list[Line2D]:
+    """A sample of each curve, larger than its dots."""
+    return [
+        Line2D([], [], marker="o", linestyle="", markersize=4.0, color=colour, label=part)
+        for part, colour in zip(quantity.parts, look.HUES, strict=False)
+    ]
+
+
+def _draw_error(half: Half, quantity: Quantity, *, many: bool) -> None:
+    error = quantity.error
+    if error is None or _negligible(error, quantity.measured):
+        half.axes.set_axis_off()
+        if error is not None:
+            _say(
+                half.axes,
+                "error below a ten-millionth" if np.nan_to_num(error).any() else "no error",
+            )
+        return
+    title = fill(f"error: {_said_of(error, () if many else quantity.parts)}", TITLE_WIDTH)
+    half.axes.set_title(title.replace(NO_BREAK, " "), loc="left", size=look.SMALL)
+    if quantity.shape is not None:
+        _draw_frames(half, quantity, error, ERROR_FRAMES, about_zero=True)
+    elif many:
+        _draw_map(half, quantity, error, about_zero=True)
+    else:
+        thin = _thinned(quantity.time_s)
+        for i, colour in zip(range(error.shape[1]), look.HUES, strict=False):
+            half.axes.plot(quantity.time_s[thin], error[thin, i], ".", ms=2.0, color=colour)
+        look.few_ticks(half.axes, x=5)
+
+
+def _negligible(error: Samples, measured: Samples) -> bool:
+    """Whether there is so little of an error that its curve would be one of rounding."""
+    known = np.isfinite(error)
+    largest = np.abs(measured[known]).max(initial=0.0)
+    return bool(np.abs(error[known]).max(initial=0.0) <= LEAST_SHARE * largest)
+
+
+def _said_of(error: Samples, parts: tuple[str, ...]) -> str:
+    """Mean and deviation of each part, or of all of many."""
+    if not 0 < len(parts) <= 3:
+        return f"{_spread(error)}, of all numbers"
+    said = [f"{part} {_spread(own)}".strip() for part, own in zip(parts, error.T, strict=True)]
+    return ", ".join(words.replace(" ", NO_BREAK) for words in said)
+
+
+def _spread(error: Float64[np.ndarray, "..."]) -> str:
+    known = error[np.isfinite(error)]
+    return f"{known.mean():.3g} ± {known.std():.3g}" if known.size else "unknown"
+
+
+def _differing(quantity: Quantity) -> str:
+    """Of flags and counts, how often they are wrong."""
+    if not quantity.whole or quantity.ideal is None or not quantity.measured.size:
+        return ""
+    wrong = float((quantity.measured != quantity.ideal).mean())
+    return f" ({100.0 * wrong:.2g} % differ from without errors)" if wrong else ""
+
+
+def _draw_map(
+    half: Half, quantity: Quantity, numbers: Samples, *, about_zero: bool = False
+) -> None:
+    thin = _thinned(quantity.time_s)
+    time_s, shown = quantity.time_s[thin], numbers[thin]
+    if len(time_s) < 2:
+        _say(half.axes, "measured once only")
+        return
+    colours, limits = _colours(numbers, quantity, about_zero=about_zero)
+    half.axes.pcolormesh(
+        time_s, np.arange(shown.shape[1]), shown.T, shading="nearest", cmap=colours, norm=limits
+    )
+    half.axes.set_ylabel("beam")
+    half.axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    half.axes.grid(visible=False)
+    _draw_scale(half, quantity, colours, limits)
+
+
+def _draw_frames(
+    half: Half, quantity: Quantity, numbers: Samples, count: int, *, about_zero: bool = False
+) -> None:
+    """Some images, evenly spread from the first to the last, with their times below."""
+    assert quantity.shape is not None
+    colours, limits = _colours(numbers, quantity, about_zero=about_zero)
+    rows, columns = quantity.shape
+    half.axes.set_axis_off()
+    last = len(quantity.time_s) - 1
+    chosen = np.unique(np.linspace(0, last, count).round().astype(int)).tolist()
+    for place, sample in enumerate(chosen):
+        frame = half.axes.inset_axes((place / count, 0.0, 0.94 / count, 1.0))
+        stretched = not 1.0 / LONGEST <= columns / rows <= LONGEST
+        frame.imshow(
+            numbers[sample].reshape(rows, columns),
+            cmap=colours,
+            norm=limits,
+            interpolation="nearest",
+            aspect="auto" if stretched else "equal",
+        )
+        frame.set_anchor("SW")
+        frame.grid(visible=False)
+        frame.set(xticks=[], yticks=[])
+        frame.set_xlabel(f"{quantity.time_s[sample]:.4g} s", size=look.SMALL)
+    _draw_scale(half, quantity, colours, limits)
+
+
+def _colours(numbers: Samples, quantity: Quantity, *, about_zero: bool) -> tuple[str, Normalize]:
+    known = numbers[np.isfinite(numbers)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    if about_zero:
+        most = max(abs(low), abs(high))
+        return ERROR_COLOURS, Normalize(-most, most)
+    if quantity.flag:
+        return COLOURS, Normalize(0.0, 1.0)
+    return COLOURS, Normalize(low, high)
+
+
+def _draw_scale(half: Half, quantity: Quantity, colours: str, limits: Normalize) -> None:
+    half.scale.set_axis_on()
+    figure = half.scale.get_figure(root=True)
+    assert figure is not None
+    bar = figure.colorbar(ScalarMappable(limits, colours), cax=half.scale)
+    bar.outline.set_visible(False)
+    if quantity.flag:
+        bar.set_ticks([0.0, 1.0], labels=["no", "yes"])
+    else:
+        bar.locator = MaxNLocator(4)
+        bar.update_ticks()
+
+
+def _thinned(time_s: Times) -> slice:
+    return slice(None, None, max(1, -(-len(time_s) // MAX_SAMPLES)))
+
+
+def _say(axes: Axes, words: str) -> None:
+    axes.text(0.0, 0.5, words, transform=axes.transAxes, color=look.GREY, size=look.SMALL)

@@ -1,0 +1,106 @@
+"""The PID law against the linear systems it stands for, and what it does at its limits."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import signal
+
+from kittiwake.control.pid import Pid, PidState
+
+DT_S = 0.001
+
+
+def outputs(pid, errors, dt_s=DT_S, state=None):
+    def once(state, error):
+        return pid.step(state, error, dt_s)
+
+    begun = PidState.initial() if state is None else state
+    return np.asarray(jax.lax.scan(once, begun, jnp.asarray(errors, float))[1])
+
+
+def test_it_answers_like_the_transfer_function_it_stands_for():
+    time_s = np.arange(4000) * DT_S
+    errors = np.sin(3.0 * time_s) * time_s
+    pid = Pid(2.0, integral_per_s=1.5, derivative_s=0.4, filter_radps=20.0)
+    # k_p + k_i / s + k_d N s / (s + N), as one fraction
+    k_p, k_i, k_d, pole = 2.0, 1.5, 0.4, 20.0
+    system = (
+        [k_p + k_d * pole, k_p * pole + k_i, k_i * pole],
+        [1.0, pole, 0.0],
+    )
+    _, expected, _ = signal.lsim(system, errors, time_s)
+    # of first order in the step, of errors that change by at most 15 a second
+    np.testing.assert_allclose(outputs(pid, errors), expected, atol=0.12)
+    halved = outputs(pid, np.interp(np.arange(8000) * DT_S / 2, time_s, errors), DT_S / 2)[::2]
+    ratio = np.abs(halved - expected).max() / np.abs(outputs(pid, errors) - expected).max()
+    assert ratio == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_first_error_gives_no_kick():
+    pid = Pid(1.0, derivative_s=5.0)
+    np.testing.assert_allclose(outputs(pid, [0.3, 0.3, 0.4]), [0.3, 0.3, 0.4 + 5.0 * 0.1 / DT_S])
+
+
+def test_it_leaves_its_limit_as_soon_as_the_error_turns():
+    pid = Pid(0.5, integral_per_s=4.0, lower=-1.0, upper=1.0)
+    found = outputs(pid, [*[10.0] * 5000, *[-0.1] * 5])
+    assert found[4999] == 1.0
+    assert (found[5000:] < 1.0).all()
+    # without the guard 200 of the sum would have to be taken back first
+    endless = outputs(dataclasses.replace(pid, lower=-1e9, upper=1e9), [10.0] * 5000)
+    assert endless[-1] > 200.0
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20),
+    st.floats(0.0, 1e3),
+    st.floats(0.0, 1e3),
+)
+def test_its_output_stays_within_its_limits_and_finite(errors, integral, derivative):
+    pid = Pid(2.0, integral, derivative, filter_radps=50.0, lower=-3.0, upper=7.0)
+    found = outputs(pid, errors)
+    assert np.isfinite(found).all()
+    assert (found >= -3.0).all()
+    assert (found <= 7.0).all()
+
+
+def test_an_integral_gain_changed_in_flight_makes_no_jump():
+    before = Pid(1.0, integral_per_s=2.0)
+    state, output = PidState.initial(), 0.0
+    for _ in range(1000):
+        state, output = before.step(state, 0.5, DT_S)
+    _, after = dataclasses.replace(before, integral_per_s=20.0).step(state, 0.5, DT_S)
+    assert float(after - output) == pytest.approx(20.0 * 0.5 * DT_S)
+
+
+@pytest.mark.parametrize("integral_per_s", [0.0, 2.0])
+def test_it_goes_on_from_a_given_output_without_a_jump(integral_per_s):
+    pid = Pid(3.0, integral_per_s, derivative_s=0.2, filter_radps=30.0)
+    _, output = pid.step(pid.continued(0.4, -1.7), 0.4, DT_S)
+    assert float(output) == pytest.approx(-1.7 + integral_per_s * 0.4 * DT_S)
+
+
+def test_an_angle_goes_the_short_way_round():
+    pid = Pid(0.0, derivative_s=1.0, turns=True)
+    found = outputs(pid, [3.1, -3.1])
+    assert found[1] == pytest.approx((2.0 * np.pi - 6.2) / DT_S)
+
+
+def test_a_known_rate_takes_the_place_of_the_difference():
+    pid = Pid(1.0, derivative_s=0.5)
+    _, output = pid.step(PidState.initial(), 0.2, DT_S, error_rate=-2.0, feed_forward=0.7)
+    assert float(output) == pytest.approx(0.7 + 0.2 - 1.0)
+
+
+def test_its_derivatives_are_finite_at_its_limits():
+    def output(gain, error):
+        pid = Pid(gain, 1.0, 0.1, filter_radps=10.0, lower=-1.0, upper=1.0)
+        return pid.step(PidState.initial(), error, DT_S)[1]
+
+    for error in (0.0, 0.5, 1.0, 5.0):
+        assert np.isfinite(jax.grad(output, argnums=(0, 1))(2.0, error)).all()
