@@ -24,6 +24,13 @@ CONTROLLERS = Registry(
         "velocity": Entry(
             "kittiwake.control.velocity:Velocity", "velocity and yaw to acceleration and yaw"
         ),
+        "yaw-rate": Entry(
+            "kittiwake.control.yaw_rate:YawRate", "velocity and yaw rate to velocity and yaw"
+        ),
+        "body-velocity": Entry(
+            "kittiwake.control.body_velocity:BodyVelocity",
+            "velocity and yaw rate from the body's axes to the world's",
+        ),
         "acceleration": Entry(
             "kittiwake.control.acceleration:Acceleration",
             "acceleration and yaw to thrust and attitude",

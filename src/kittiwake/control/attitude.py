@@ -1,10 +1,11 @@
 """From thrust and attitude to torque.
 
-    tau = I (2 zeta omega_n (0 - omega) + omega_n^2 theta_e) + omega x (I omega)
+    tau = I (2 zeta omega_n (omega_0 - omega) + omega_n^2 theta_e) + omega x (I omega)
 
 theta_e: the rotation vector from the present to the wanted attitude, in body axes, by the shorter
 way round (``2 sgn(w) vec(q_e)`` to first order). omega_n and zeta are given for tilt and for yaw,
-so gains do not depend on the vehicle. Source: Brescianini, Hehn, D'Andrea (2013), "Nonlinear
+so gains do not depend on the vehicle. omega_0: the rates of the wanted attitude, turned into the
+present axes. Source: Brescianini, Hehn, D'Andrea (2013), "Nonlinear
 quadrocopter attitude control", equation 29, with the gyroscopic term fed forward.
 """
 
@@ -45,15 +46,16 @@ class Attitude(AbstractController):
         wanted, estimate = inputs
         omega = estimate.angular_velocity_body_radps
         error = estimate.q_world_from_body.inverse() * wanted.q_world_from_body
+        behind = error.rotate(wanted.angular_velocity_body_radps) - omega
         turn = error.vector * (2.0 * jnp.where(error.w < 0.0, -1.0, 1.0))
         wanted_rate = Vec3(
-            self._answer(self.tilt_frequency_radps, turn.x, omega.x),
-            self._answer(self.tilt_frequency_radps, turn.y, omega.y),
-            self._answer(self.yaw_frequency_radps, turn.z, omega.z),
+            self._answer(self.tilt_frequency_radps, turn.x, behind.x),
+            self._answer(self.tilt_frequency_radps, turn.y, behind.y),
+            self._answer(self.yaw_frequency_radps, turn.z, behind.z),
         )
         gyroscopic = omega.cross(self.inertia_kgm2.times(omega))
         torque = self.inertia_kgm2.times(wanted_rate) + gyroscopic
         return state, ThrustTorque(wanted.thrust_n, torque)
 
     def _answer(self, frequency_radps: Real, angle_rad: Real, rate_radps: Real) -> Real:
-        return frequency_radps * (frequency_radps * angle_rad - 2.0 * self.damping * rate_radps)
+        return frequency_radps * (frequency_radps * angle_rad + 2.0 * self.damping * rate_radps)

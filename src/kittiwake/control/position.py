@@ -1,12 +1,13 @@
 """From a place to the acceleration that leads there: a PD law with a speed limit, and an integral.
 
-With position error e, velocity v, natural frequency w and damping ratio z::
+With position error e, velocity v, natural frequency w, damping ratio z, and the velocity v_0 and
+acceleration a_0 of the place itself::
 
-    v_ref = w / (2 z) e,               at most so fast
-    a = 2 z w (v_ref - v) + b,         within limits
+    v_ref = v_0 + w / (2 z) e,         the second part at most so fast
+    a = a_0 + 2 z w (v_ref - v) + b,   within limits
     b' = k_i (v_ref - v)               while a is not cut, and b within the same limits
 
-which is a = w^2 e - 2 z w v + b near the goal: a step is answered with the damping z. A vehicle
+which is a = w^2 e - 2 z w v + b near a place at rest: a step is answered with the damping z. A vehicle
 that comes from afar brakes along v = w / (2 z) e, with at most w / (2 z) v_max; the defaults keep
 that below the horizontal limit, so that it does not overshoot either.
 
@@ -61,18 +62,21 @@ class Position(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[PositionState, AccelerationYaw]:
-        """The acceleration; yaw is passed on."""
+        """The acceleration; the rest is passed on."""
         del key
         wanted, estimate = inputs
         error = wanted.position_world_m - estimate.position_world_m
         damping = 2.0 * self.damping_ratio * self.natural_frequency_radps
         direct = error * (self.natural_frequency_radps / (2.0 * self.damping_ratio))
-        lag = direct.shortened(self.max_speed_mps) - estimate.velocity_world_mps
-        free = lag * damping + state.integral_world_mps2
+        reference = wanted.velocity_world_mps + direct.shortened(self.max_speed_mps)
+        lag = reference - estimate.velocity_world_mps
+        free = wanted.acceleration_world_mps2 + lag * damping + state.integral_world_mps2
         acceleration = self._within(free)
         growth = lag * jnp.where(_same(free, acceleration), self.integral_gain_per_s2 * dt_s, 0.0)
         integral = self._within(state.integral_world_mps2 + growth)
-        return PositionState(integral), AccelerationYaw(acceleration, wanted.yaw_rad)
+        return PositionState(integral), AccelerationYaw(
+            acceleration, wanted.yaw_rad, wanted.jerk_world_mps3, wanted.yaw_rate_radps
+        )
 
     def _within(self, wanted: Vec3) -> Vec3:
         return within(

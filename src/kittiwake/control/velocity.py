@@ -1,4 +1,6 @@
-"""From a velocity to the acceleration that reaches it: a = (v_ref - v) / T, within limits.
+"""From a velocity to the acceleration that reaches it: a = a_0 + (v_ref - v) / T, within limits.
+
+a_0 is the acceleration of the wanted velocity itself.
 
 A vehicle that accelerates as it is told follows a step of the velocity like a first-order lag with
 the time constant T. Drag and wind leave an offset of T times the acceleration that they cause.
@@ -34,16 +36,18 @@ class Velocity(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], AccelerationYaw]:
-        """The acceleration; yaw is passed on."""
+        """The acceleration; yaw and its rate are passed on."""
         del dt_s, key
         wanted, estimate = inputs
         error = wanted.velocity_world_mps - estimate.velocity_world_mps
         acceleration = within(
-            error / self.time_constant_s,
+            wanted.acceleration_world_mps2 + error / self.time_constant_s,
             self.max_horizontal_acceleration_mps2,
             self.max_vertical_acceleration_mps2,
         )
-        return state, AccelerationYaw(acceleration, wanted.yaw_rad)
+        return state, AccelerationYaw(
+            acceleration, wanted.yaw_rad, yaw_rate_radps=wanted.yaw_rate_radps
+        )
 
 
 def within(wanted: Vec3, horizontal: Real, vertical: Real) -> Vec3:

@@ -7,7 +7,7 @@ and a dot.
 """
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
 import equinox as eqx
@@ -36,9 +36,17 @@ def column_names(kind: type[eqx.Module]) -> list[str]:
     return [column for f in fields(kind) for column in _columns_of(f.name, hints[f.name])]
 
 
+def required_columns(kind: type[eqx.Module]) -> list[str]:
+    """Those of the fields that have no default."""
+    hints = get_type_hints(kind)
+    needed = [f.name for f in fields(kind) if f.default is MISSING]
+    return [column for name in needed for column in _columns_of(name, hints[name])]
+
+
 def from_columns(kind: type[eqx.Module], values: dict[str, Number]) -> Any:
-    """A record of this type from its columns."""
-    remaining = iter([values[name] for name in column_names(kind)])
+    """A record of this type from its columns; what is missing is zero where a default is."""
+    needed = required_columns(kind)
+    remaining = iter([values[c] if c in needed else values.get(c, 0.0) for c in column_names(kind)])
     return _record(kind, remaining)
 
 

@@ -4,6 +4,9 @@ A signal says what is wanted; a controller turns one signal into a lower one. Si
 point of a person's choosing and those for actuators share one form, so that any of them can be
 recorded, replayed, flown by hand and compared. World is ENU, body is FLU, yaw is counted from east
 to north.
+
+Fields behind the first ones are feed-forward, zero where nobody knows better: how what is wanted
+goes on. A controller that has no use for them leaves them out.
 """
 
 from typing import TypeAlias
@@ -16,10 +19,14 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class PositionYaw(eqx.Module):
-    """Be here, looking there."""
+    """Be here, looking there; the rest is how that place moves."""
 
     position_world_m: Vec3
     yaw_rad: Real
+    velocity_world_mps: Vec3 = Vec3.zero()
+    acceleration_world_mps2: Vec3 = Vec3.zero()
+    jerk_world_mps3: Vec3 = Vec3.zero()
+    yaw_rate_radps: Real = 0.0
 
 
 class VelocityYaw(eqx.Module):
@@ -27,6 +34,8 @@ class VelocityYaw(eqx.Module):
 
     velocity_world_mps: Vec3
     yaw_rad: Real
+    acceleration_world_mps2: Vec3 = Vec3.zero()
+    yaw_rate_radps: Real = 0.0
 
 
 class VelocityHeightYaw(eqx.Module):
@@ -43,6 +52,15 @@ class VelocityYawRate(eqx.Module):
 
     velocity_world_mps: Vec3
     yaw_rate_radps: Real
+    acceleration_world_mps2: Vec3 = Vec3.zero()
+
+
+class BodyVelocityYawRate(eqx.Module):
+    """The same in the axes of the body."""
+
+    velocity_body_mps: Vec3
+    yaw_rate_radps: Real
+    acceleration_body_mps2: Vec3 = Vec3.zero()
 
 
 class AccelerationYaw(eqx.Module):
@@ -50,6 +68,8 @@ class AccelerationYaw(eqx.Module):
 
     acceleration_world_mps2: Vec3
     yaw_rad: Real
+    jerk_world_mps3: Vec3 = Vec3.zero()
+    yaw_rate_radps: Real = 0.0
 
 
 class ThrustAttitude(eqx.Module):
@@ -57,6 +77,7 @@ class ThrustAttitude(eqx.Module):
 
     thrust_n: Real
     q_world_from_body: Quaternion
+    angular_velocity_body_radps: Vec3 = Vec3.zero()
 
 
 class ThrustRates(eqx.Module):
@@ -64,6 +85,7 @@ class ThrustRates(eqx.Module):
 
     thrust_n: Real
     angular_velocity_body_radps: Vec3
+    angular_acceleration_body_radps2: Vec3 = Vec3.zero()
 
 
 class ThrustTorque(eqx.Module):
@@ -112,6 +134,7 @@ Signal: TypeAlias = (
     | VelocityYaw
     | VelocityHeightYaw
     | VelocityYawRate
+    | BodyVelocityYawRate
     | AccelerationYaw
     | ThrustAttitude
     | ThrustRates

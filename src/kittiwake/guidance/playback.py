@@ -8,7 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.columns import column_names, from_columns
+from kittiwake.core.columns import column_names, from_columns, required_columns
 from kittiwake.core.component import AbstractGuidance, GuidanceInputs
 from kittiwake.core.errors import did_you_mean
 from kittiwake.core.recording import Recording
@@ -46,7 +46,7 @@ class Playback(AbstractGuidance):
     def signal_type(self) -> type[Signal]:
         """The signal whose fields are the file's columns."""
         for kind in get_args(Signal):
-            if set(column_names(kind)) == set(self.file.columns):
+            if set(required_columns(kind)) <= set(self.file.columns) <= set(column_names(kind)):
                 return kind
         message = f"{self.file.source}:1: {_unlike_any_signal(self.file.columns)}"
         raise ValueError(message)
@@ -84,15 +84,16 @@ def _unlike_any_signal(columns: Sequence[str]) -> str:
     nearest = max(get_args(Signal), key=lambda kind: _likeness(column_names(kind), columns))
     wanted = column_names(nearest)
     if not any(_likeness(wanted, columns)[:2]):
-        example = ", ".join(column_names(PositionYaw))
+        example = ", ".join(required_columns(PositionYaw))
         return (
             f"no signal has columns {', '.join(columns)}. Write the fields of one after time_s, "
             f"such as {example}"
         )
-    unknown, lacking = _apart(columns, wanted)
+    unknown, absent = _apart(columns, wanted)
     if not unknown:
+        lacking = [c for c in absent if c in required_columns(nearest)]
         return f"the columns of {nearest.__name__} lack {', '.join(lacking)}"
-    known = did_you_mean(unknown[0], lacking) if lacking else "Take it out."
+    known = did_you_mean(unknown[0], absent) if absent else "Take it out."
     return f"{nearest.__name__} has no column '{unknown[0]}'. {known}"
 
 

@@ -6,7 +6,13 @@ import equinox as eqx
 import jax
 import pytest
 
-from kittiwake.core.columns import axis_column, column_names, from_columns, to_columns
+from kittiwake.core.columns import (
+    axis_column,
+    column_names,
+    from_columns,
+    required_columns,
+    to_columns,
+)
 from kittiwake.core.signals import (
     AttitudeThrottle,
     PositionYaw,
@@ -48,14 +54,21 @@ def test_axis_stands_before_frame_and_unit(field, column):
 
 
 def test_columns_are_the_fields_in_order():
-    assert column_names(PositionYaw) == [
+    assert required_columns(PositionYaw) == [
         *("position_x_world_m", "position_y_world_m", "position_z_world_m"),
         "yaw_rad",
+    ]
+    assert column_names(PositionYaw) == [
+        *required_columns(PositionYaw),
+        *(f"velocity_{axis}_world_mps" for axis in "xyz"),
+        *(f"acceleration_{axis}_world_mps2" for axis in "xyz"),
+        *(f"jerk_{axis}_world_mps3" for axis in "xyz"),
+        "yaw_rate_radps",
     ]
     assert column_names(AttitudeThrottle) == [
         *("pitch_rad", "roll_rad", "throttle", "yaw_rate_radps", "battery_v")
     ]
-    assert column_names(ThrustAttitude) == [
+    assert required_columns(ThrustAttitude) == [
         "thrust_n",
         *(f"q_world_from_body_{part}" for part in "wxyz"),
     ]
@@ -75,6 +88,12 @@ def test_columns_tell_every_signal_from_every_other():
     assert len({frozenset(column_names(kind)) for kind in kinds}) == len(kinds)
 
 
+def test_feed_forward_that_is_missing_is_zero():
+    wanted = from_columns(VelocityYaw, {c: 1.0 for c in required_columns(VelocityYaw)})
+    assert wanted == VelocityYaw(Vec3(1.0, 1.0, 1.0), 1.0)
+    assert wanted.acceleration_world_mps2 == Vec3.zero()
+
+
 def test_column_that_is_missing_is_an_error():
     with pytest.raises(KeyError, match="yaw_rad"):
         from_columns(VelocityYaw, {f"velocity_{axis}_world_mps": 0.0 for axis in "xyz"})
@@ -82,7 +101,7 @@ def test_column_that_is_missing_is_an_error():
 
 def test_prefix_stands_before_the_name():
     columns = to_columns(numbered(VelocityYaw), "cmd_")
-    assert list(columns) == [
+    assert list(columns)[:4] == [
         *(f"cmd_velocity_{axis}_world_mps" for axis in "xyz"),
         "cmd_yaw_rad",
     ]
@@ -115,4 +134,5 @@ def test_traced_records_keep_their_leaves():
         return to_columns(VelocityYaw(Vec3(value, value, value), value))
 
     found = jax.jit(through)(1.5)
-    assert {name: float(leaf) for name, leaf in found.items()} == dict.fromkeys(found, 1.5)
+    expected = dict.fromkeys(found, 0.0) | dict.fromkeys(required_columns(VelocityYaw), 1.5)
+    assert {name: float(leaf) for name, leaf in found.items()} == expected

@@ -1,0 +1,63 @@
+"""From a rate of yaw to the yaw that turns at it.
+
+The wanted yaw starts at the present one and moves on at the wanted rate, at most ``max_lead_rad``
+ahead of the vehicle: one that cannot turn as fast does not catch up in whole turns later.
+"""
+
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import Bounds
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import VelocityYaw, VelocityYawRate
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.trigonometry import wrap_angle
+
+LEAD_RAD = Bounds(0.0, 3.0, open_below=True)
+
+
+class YawRateState(eqx.Module):
+    """The yaw that is wanted now, once there is one."""
+
+    yaw_rad: Real
+    started: Flag
+
+
+class YawRate(AbstractController):
+    """Velocity and yaw rate to velocity and yaw."""
+
+    consumes: ClassVar[type] = VelocityYawRate
+    produces: ClassVar[type] = VelocityYaw
+
+    max_lead_rad: Annotated[Real, LEAD_RAD] = 0.5
+
+    def init(self, key: PRNGKeyArray) -> YawRateState:
+        """No yaw yet."""
+        del key
+        return YawRateState(jnp.asarray(0.0), jnp.asarray(False))
+
+    def step(
+        self,
+        state: YawRateState,
+        inputs: tuple[VelocityYawRate, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[YawRateState, VelocityYaw]:
+        """The yaw, and its rate as feed-forward; the rest is passed on."""
+        del key
+        wanted, estimate = inputs
+        present = estimate.euler_world_from_body.yaw_rad
+        before = jnp.where(state.started, state.yaw_rad, present)
+        ahead = wrap_angle(before + wanted.yaw_rate_radps * dt_s - present)
+        lead = jnp.clip(ahead, -self.max_lead_rad, self.max_lead_rad)
+        yaw = wrap_angle(present + lead)
+        return YawRateState(yaw, jnp.asarray(True)), VelocityYaw(
+            wanted.velocity_world_mps,
+            yaw,
+            wanted.acceleration_world_mps2,
+            wanted.yaw_rate_radps,
+        )
