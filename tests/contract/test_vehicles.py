@@ -1,6 +1,7 @@
 """What every registered vehicle promises: parameters that fit, a source, and a way to be flown."""
 
 import dataclasses
+from pathlib import Path
 
 import jax.numpy as jnp
 import pytest
@@ -13,6 +14,8 @@ from kittiwake.core.strong import strong
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics import DYNAMICS
 from kittiwake.physics.surface_vessel import SurfaceVessel
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import parse_document
 from kittiwake.scenario.parameters import build_component
 from kittiwake.vehicles import VEHICLES
 
@@ -46,17 +49,32 @@ def test_dynamics_of_a_vehicle_are_registered(model):
     assert model.dynamics in {DYNAMICS.find(name) for name in DYNAMICS.names()}
 
 
-def test_default_controller_leads_to_the_native_command(model, dynamics):
-    controller = CONTROLLERS.find(model.default_controller)()
-    ladder = (controller, *model.bridges(dynamics, 9.81))
-    path = ladder_path(ladder, controller.consumes, dynamics.native)
+@pytest.fixture
+def ladder(model):
+    """What flies a vehicle of which a scenario says no more than its model."""
+    name = VEHICLES.name_of(model)
+    text = f"name: one\ntime: {{rate_hz: 400, duration_s: 1}}\nvehicles: {{one: {{model: {name}}}}}"
+    vehicle = build(parse_document(text, "one.yaml"), Path()).vehicles["one"]
+    return [rung.component for rung in vehicle.ladder]
+
+
+def test_default_controller_leads_to_the_native_command(model, ladder):
+    path = ladder_path(ladder, ladder[0].consumes, model.dynamics.native)
+    assert type(ladder[0]) is CONTROLLERS.find(model.default_controller)
     assert path[:1] == (0,)
 
 
-def test_bridges_lead_to_the_native_command(model, dynamics):
-    bridges = model.bridges(dynamics, 9.81)
+def test_bridges_lead_to_the_native_command(model, ladder):
+    bridges = ladder[1:]
+    assert [CONTROLLERS.name_of(type(bridge)) for bridge in bridges] == list(model.bridges)
     for bridge in bridges:
-        assert ladder_path(bridges, bridge.consumes, dynamics.native)
+        assert ladder_path(bridges, bridge.consumes, model.dynamics.native)
+
+
+def test_gains_in_a_data_file_reach_the_controller_they_are_for(model, ladder):
+    for bridge in ladder:
+        for name, given in model.gains(CONTROLLERS.name_of(type(bridge))).items():
+            assert getattr(bridge, name) == given
 
 
 def test_vehicle_begins_where_it_is_put(model, dynamics):

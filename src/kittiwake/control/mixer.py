@@ -5,14 +5,14 @@ Each rotor's thrust T_i = k_T Omega_i^2 gives the body the thrust T_i and the to
 or turn too fast it stands at its limit.
 """
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.component import AbstractController, AbstractDynamics
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import RotorSpeeds, ThrustTorque
@@ -57,6 +57,16 @@ class Mixer(AbstractController):
     thrusts_from_wrench: tuple[Row, Row, Row, Row]
     thrust_ns2: Annotated[Real, POSITIVE]
     max_speed_radps: Annotated[Real, POSITIVE]
+
+    @classmethod
+    def fitted(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> dict[str, Any]:
+        """The rows for a vehicle that tells where its rotors are."""
+        told = dynamics.told(gravity_mps2)
+        if "hubs_body_m" not in told:
+            return {}
+        hubs = tuple(Vec3.of(hub) for hub in told["hubs_body_m"])
+        rows = allocation(hubs, tuple(told["spins"]), told["torque_per_thrust_m"])
+        return super().fitted(dynamics, gravity_mps2) | {"thrusts_from_wrench": rows}
 
     def step(
         self,

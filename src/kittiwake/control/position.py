@@ -7,9 +7,9 @@ acceleration a_0 of the place itself::
     a = a_0 + 2 z w (v_ref - v) + b,   within limits
     b' = k_i (v_ref - v)               while a is not cut, and b within the same limits
 
-which is a = w^2 e - 2 z w v + b near a place at rest: a step is answered with the damping z. A vehicle
-that comes from afar brakes along v = w / (2 z) e, with at most w / (2 z) v_max; the defaults keep
-that below the horizontal limit, so that it does not overshoot either.
+which is a = w^2 e - 2 z w v + b near a place at rest: a step is answered with the damping z. A
+vehicle that comes from afar brakes along v = w / (2 z) e, with at most w / (2 z) v_max; the
+defaults keep that below the horizontal limit, so that it does not overshoot either.
 
 The integral holds a place in a steady wind; with its gain of 0 there is none. It sums the error of
 the velocity, which vanishes at rest only where that of the place does: on a long way it learns the

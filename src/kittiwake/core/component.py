@@ -7,6 +7,7 @@ out. A component is written for one vehicle; the simulation maps it over many.
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -82,6 +83,19 @@ class AbstractController(AbstractComponent):
 
     consumes: ClassVar[type]
     produces: ClassVar[type]
+
+    @classmethod
+    def fitted(cls, dynamics: "AbstractDynamics", gravity_mps2: Real) -> dict[str, Any]:
+        """Parameters that follow from the vehicle it flies, where nobody gives others.
+
+        They are plain values, as files hold them: those that the vehicle tells by their name.
+
+        Raises:
+            ScenarioError: if it cannot fly this vehicle.
+        """
+        names = {field.name for field in fields(cls)}
+        told = dynamics.told(gravity_mps2)
+        return {name: value for name, value in told.items() if name in names}
 
     @abstractmethod
     def step(
@@ -289,6 +303,10 @@ class AbstractDynamics(eqx.Module):
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
         """What the numbers of a native command may be, by column."""
         return {}
+
+    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+        """What controllers are told of it, as plain values by the names of their parameters."""
+        return {"gravity_mps2": gravity_mps2}
 
     def check_start(self, start: Start) -> None:
         """Refuses a start from which this model could not begin, before anything is compiled."""

@@ -30,7 +30,7 @@ like the others. Valid for tilts below 90 deg and speeds up to about 15 m/s (its
 neglected: the autopilot's and the rotors' own dynamics, quadratic drag, ground effect.
 """
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -91,6 +91,11 @@ class AngleVelocity(AbstractDynamics):
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="heun")
+
+    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+        """Mass and thrust."""
+        given = {"mass_kg": self.mass_kg, "max_thrust_n": self.max_thrust_n}
+        return super().told(gravity_mps2) | given
 
     @property
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:

@@ -21,7 +21,7 @@ Valid near hover up to 15 m/s and for |roll|, |pitch| well below 90 deg; neglect
 torque of drag, vortex ring.
 """
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -102,6 +102,17 @@ class AttitudeResponse(AbstractDynamics):
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="heun")
+
+    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+        """Mass and thrust, and how its autopilot answers the sticks at rest."""
+        return {
+            **super().told(gravity_mps2),
+            "mass_kg": self.mass_kg,
+            "max_thrust_n": sum(self.thrust_polynomial_n),
+            "thrust_polynomial_n": list(self.thrust_polynomial_n),
+            "attitude_gain": self.attitude_gain,
+            "yaw_rate_gain": self.yaw_rate_gain_per_s / self.yaw_rate_damping_per_s,
+        }
 
     @property
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:

@@ -14,6 +14,7 @@ neglected there. Near a surface the thrust is that of the ground effect, at each
 """
 
 import math
+from dataclasses import asdict
 from functools import reduce
 from operator import add
 from typing import Annotated, Any, ClassVar
@@ -119,6 +120,21 @@ class Multirotor(AbstractBody):
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
         """The motors' range."""
         return {f"speeds_{i}_radps": self.rotor.speed_range_radps for i in range(len(self.spins))}
+
+    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+        """Mass and inertia, and what its rotors give at rest."""
+        rotor, (_, fastest) = self.rotor, self.rotor.speed_range_radps
+        return {
+            **super().told(gravity_mps2),
+            "mass_kg": self.mass_kg,
+            "inertia_kgm2": asdict(self.inertia_kgm2),
+            "max_thrust_n": len(self.spins) * rotor.thrust_factor_ns2 * fastest**2,
+            "hubs_body_m": [[hub.x, hub.y, hub.z] for hub in self.hubs_body_m],
+            "spins": list(self.spins),
+            "thrust_ns2": rotor.thrust_factor_ns2,
+            "torque_per_thrust_m": rotor.torque_factor_nms2 / rotor.thrust_factor_ns2,
+            "max_speed_radps": fastest,
+        }
 
     def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
         """Refuses steps that its feet or its motors cannot follow."""

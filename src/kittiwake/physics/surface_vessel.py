@@ -20,7 +20,7 @@ of shallow water. Derivatives from slender-body theory contain the destabilising
 mass also brings: give one of the two.
 """
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -104,6 +104,14 @@ class SurfaceVessel(AbstractDynamics):
                     f"below {sway * yaw:g}, mass times inertia with what is added"
                 )
                 raise ValueError(message)
+
+    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+        """What its rudder and its propellers take."""
+        return {
+            **super().told(gravity_mps2),
+            "max_rudder_rad": self.rudder.max_angle_rad,
+            "max_thrust_n": self.max_thrust_n,
+        }
 
     @property
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:

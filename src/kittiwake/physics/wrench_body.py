@@ -4,9 +4,10 @@ Source: uav_gazebo (drone plugin): thrust along the body's z axis, never negativ
 without a model of rotors and without upper limits; the torque is given in body axes here.
 """
 
+from dataclasses import asdict
 from functools import reduce
 from operator import add
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -27,6 +28,8 @@ from kittiwake.physics.feet import Feet
 from kittiwake.physics.flight import AbstractBody, FlightState, advanced, begun, flow_around
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
 from kittiwake.physics.rigid_body import Matrix6, Pose, RigidBody, Twist, pose_rate
+
+UNLIMITED_N = 1e9
 
 
 class WrenchBodyState(eqx.Module):
@@ -58,6 +61,15 @@ class WrenchBody(AbstractBody):
     def body(self) -> RigidBody:
         """What the wrench moves."""
         return RigidBody(self.mass_kg, self.inertia_kgm2, self.added_mass)
+
+    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+        """Mass and inertia; it takes any thrust."""
+        return {
+            **super().told(gravity_mps2),
+            "mass_kg": self.mass_kg,
+            "inertia_kgm2": asdict(self.inertia_kgm2),
+            "max_thrust_n": UNLIMITED_N,
+        }
 
     def init(self, start: Kinematics, surroundings: Surroundings) -> WrenchBodyState:
         """At the start; nothing pushes yet but air and world."""

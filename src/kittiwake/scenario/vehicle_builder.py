@@ -81,7 +81,7 @@ class VehicleBuilder:
         }
         estimator = self.components.scheduled(ESTIMATORS, entry.estimator, (*path, "estimator"))
         guidance = self.components.scheduled(GUIDANCE, entry.guidance, (*path, "guidance"))
-        controllers = self._controllers(entry, model, path)
+        controllers = self._controllers(entry, model, dynamics, path)
         faults = self.components.listed(FAULTS, entry.faults, (*path, "faults"))
         self._check_senses(entry, sensors, estimator, path)
         if model is None:
@@ -183,14 +183,16 @@ class VehicleBuilder:
         key = (*path, "parameters")
         unnoted = self.components.unnoted()
         known = dynamics or unnoted.settings(model.dynamics, model.parameters(), key)
-        with self.problems.noting(key):
-            if known is not None:
-                bridges = model.bridges(known, self.settings.gravity_mps2)
-                return tuple(Scheduled(bridge) for bridge in bridges)
-        return (None,)
+        if known is None:
+            return (None,)
+        return tuple(self._controller(name, model, known, key) for name in model.bridges)
 
     def _controllers(
-        self, entry: VehicleSchema, model: VehicleModel | None, path: KeyPath
+        self,
+        entry: VehicleSchema,
+        model: VehicleModel | None,
+        dynamics: AbstractDynamics | None,
+        path: KeyPath,
     ) -> list[tuple[Any, Any]]:
         """The scenario's controllers as they are written and built, None for each refused one."""
         key, given = (*path, "controller"), entry.controller
@@ -201,9 +203,32 @@ class VehicleBuilder:
         else:
             places = [(key, given)]
         return [
-            (written, self.components.scheduled(CONTROLLERS, written, place))
+            (written, self._controller(written, model, dynamics, place))
             for place, written in places
         ]
+
+    def _controller(
+        self,
+        written: Any,
+        model: VehicleModel | None,
+        dynamics: AbstractDynamics | None,
+        path: KeyPath,
+    ) -> Any:
+        """A controller for this vehicle, or None after noting what is wrong with it.
+
+        What the scenario does not say of it the vehicle's data do, and else the vehicle itself.
+        """
+        name = written.get("type") if isinstance(written, dict) else written
+        if model is None or dynamics is None or not isinstance(name, str):
+            return self.components.scheduled(CONTROLLERS, written, path)
+        given = written if isinstance(written, dict) else {"type": written}
+        with self.problems.noting(path):
+            fitted = {}
+            if name in CONTROLLERS.entries:
+                fitted = CONTROLLERS.find(name).fitted(dynamics, self.settings.gravity_mps2)
+            known = merged(fitted, model.gains(name))
+            return self.components.scheduled(CONTROLLERS, merged(known, given), path)
+        return None
 
     def _check_ladder(
         self,
