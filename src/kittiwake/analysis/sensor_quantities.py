@@ -27,7 +27,7 @@ class Quantity:
     It holds the rows of the log in which something was new since the row before. ``parts`` are the
     names of its numbers, none for a quantity of one; of an image, ``shape`` is how many rows and
     columns there are. ``ideal`` is None where no sensor without errors could be said to say
-    anything.
+    anything. ``valid`` is False where either says itself that its number means nothing.
     """
 
     title: str
@@ -35,6 +35,7 @@ class Quantity:
     time_s: Float64[np.ndarray, " samples"]
     measured: Samples
     ideal: Samples | None
+    valid: Bool[np.ndarray, "samples parts"]
     unit: str = ""
     shape: tuple[int, int] | None = None
 
@@ -51,10 +52,10 @@ class Quantity:
 
     @property
     def error(self) -> Samples | None:
-        """Of what has one; NaN where either is not finite."""
+        """Of what has one; NaN where either is not finite or not valid."""
         if self.ideal is None or self.whole:
             return None
-        known = np.isfinite(self.measured) & np.isfinite(self.ideal)
+        known = np.isfinite(self.measured) & np.isfinite(self.ideal) & self.valid
         return np.where(known, self.measured, np.nan) - np.where(known, self.ideal, np.nan)
 
 
@@ -111,12 +112,18 @@ def _quantity(
     said = f"{words} ({unit})" if unit else base
     numbers = [_numbers(name) for name in names]
     known = f"ideal.{sensor}.{names[0]}" in places
+    flags = ["_".join(["valid", *map(str, place)]) for place in numbers]
+    valid = np.ones((int(fresh.sum()), len(names)), bool)
+    for kind in ("sensor", "ideal"):
+        if all(f"{kind}.{sensor}.{flag}" in places for flag in flags):
+            valid &= values[:, [places[f"{kind}.{sensor}.{flag}"] for flag in flags]][fresh] > 0.0
     return Quantity(
         title=f"{sensor}: {said.replace('_', ' ')}",
         parts=_parts(names, numbers, _kind(log.scenario, vehicle, sensor)),
         time_s=values[fresh, places["time_s"]],
         measured=factor * read("sensor"),
         ideal=factor * read("ideal") if known else None,
+        valid=valid,
         unit=unit,
         shape=_shape(numbers),
     )

@@ -70,6 +70,7 @@ def _draw_curves(axes: Axes, quantity: Quantity) -> None:
             _draw_numbers(axes, quantity, lanes + scale * numbers, dark=dark)
     if lanes.any():
         axes.set_yticks((lanes + RAISED / 2).tolist(), quantity.parts)
+        axes.set_ylim(-0.15, float(lanes.max()) + 1.0)
     elif quantity.flag:
         axes.set_ylim(-0.15, 1.15)
         axes.set_yticks([0.0, 1.0], ["no", "yes"])

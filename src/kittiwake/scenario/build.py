@@ -87,7 +87,7 @@ class _Builder:
         duration_s = self._duration_s(time, vehicles)
         log_every, rate_hz = 1, float(time.rate_hz)
         with self.problems.noting(("time", "log_rate_hz")):
-            log_every = steps_between(rate_hz, time.log_rate_hz)
+            log_every = steps_between(rate_hz, time.log_rate_hz, "log_rate_hz")
         if world is not None and schema.lost_vehicle == "fail":
             self._note_lost_starts(world, vehicles)
         self.problems.refuse()
