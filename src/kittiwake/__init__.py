@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from kittiwake.core.kinematics import Kinematics as Kinematics
     from kittiwake.core.signals import AccelerationYaw as AccelerationYaw
     from kittiwake.core.signals import AttitudeThrottle as AttitudeThrottle
+    from kittiwake.core.signals import BodyVelocityYawRate as BodyVelocityYawRate
     from kittiwake.core.signals import HeadingSpeed as HeadingSpeed
+    from kittiwake.core.signals import ModeCommand as ModeCommand
     from kittiwake.core.signals import PositionYaw as PositionYaw
     from kittiwake.core.signals import RotorSpeeds as RotorSpeeds
     from kittiwake.core.signals import RudderThrust as RudderThrust
@@ -40,9 +42,9 @@ if TYPE_CHECKING:
     from kittiwake.geometry.geodesy import utm_from_geodetic as utm_from_geodetic
     from kittiwake.geometry.quaternion import Quaternion as Quaternion
     from kittiwake.geometry.vec3 import Vec3 as Vec3
-    from kittiwake.runtime.simulation import Observation as Observation
     from kittiwake.runtime.simulation import Simulation as Simulation
     from kittiwake.runtime.simulation import load as load
+    from kittiwake.runtime.stepper import Observation as Observation
 
 _HOMES = {
     "AbstractController": "kittiwake.core.component",
@@ -52,13 +54,15 @@ _HOMES = {
     "AbstractSensor": "kittiwake.core.component",
     "AccelerationYaw": "kittiwake.core.signals",
     "AttitudeThrottle": "kittiwake.core.signals",
+    "BodyVelocityYawRate": "kittiwake.core.signals",
     "EulerZYX": "kittiwake.geometry.euler",
     "Geodetic": "kittiwake.geometry.geodesy",
     "HeadingSpeed": "kittiwake.core.signals",
     "Kinematics": "kittiwake.core.kinematics",
     "KittiwakeError": "kittiwake.core.errors",
     "Log": "kittiwake.analysis.log",
-    "Observation": "kittiwake.runtime.simulation",
+    "ModeCommand": "kittiwake.core.signals",
+    "Observation": "kittiwake.runtime.stepper",
     "PositionYaw": "kittiwake.core.signals",
     "Quaternion": "kittiwake.geometry.quaternion",
     "RotorSpeeds": "kittiwake.core.signals",
@@ -91,12 +95,14 @@ __all__ = [
     "AbstractSensor",
     "AccelerationYaw",
     "AttitudeThrottle",
+    "BodyVelocityYawRate",
     "EulerZYX",
     "Geodetic",
     "HeadingSpeed",
     "Kinematics",
     "KittiwakeError",
     "Log",
+    "ModeCommand",
     "Observation",
     "PositionYaw",
     "Quaternion",

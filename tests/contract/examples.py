@@ -24,9 +24,25 @@ from kittiwake.actuators.propeller_fault import PropellerFault
 from kittiwake.actuators.rudder_fault import RudderFault
 from kittiwake.control import CONTROLLERS
 from kittiwake.control.acceleration import Acceleration
+from kittiwake.control.allocation import allocation
 from kittiwake.control.attitude import Attitude
-from kittiwake.control.mixer import Mixer, allocation
+from kittiwake.control.butterworth import Butterworth
+from kittiwake.control.dikmen import Dikmen
+from kittiwake.control.euler_attitude import EulerAttitude
+from kittiwake.control.hoffmann import Hoffmann
+from kittiwake.control.indi import Indi
+from kittiwake.control.kemper import Kemper
+from kittiwake.control.lee import Lee
+from kittiwake.control.lqr import Lqr
+from kittiwake.control.mellinger import Mellinger
+from kittiwake.control.mixer import Mixer
+from kittiwake.control.modes import Modes
+from kittiwake.control.pid import Pid
+from kittiwake.control.rates import Rates
 from kittiwake.control.stick_inversion import StickInversion
+from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
+from kittiwake.control.uav_usv_cascade import UavUsvCascade
+from kittiwake.control.uav_usv_flatness import UavUsvFlatness
 from kittiwake.core.columns import column_names, from_columns, to_columns
 from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInputs
 from kittiwake.core.instrument import Sample
@@ -90,6 +106,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import GUIDANCE
 from kittiwake.guidance.hold import Hold
+from kittiwake.guidance.mode_tour import ModeTour, Stage
 from kittiwake.guidance.playback import Playback
 from kittiwake.guidance.waypoints import Waypoints
 from kittiwake.physics import DYNAMICS
@@ -145,6 +162,14 @@ def orbit_table() -> OrbitTable:
     return OrbitTable("circles.sp3", begins_gps, (1, 2, 3, 5, 8), time_s, 2.66e7 * circles)
 
 
+def modes() -> Modes:
+    """Of a body of 1.5 kg."""
+    inertia = Inertia(0.02, 0.03, 0.04, 0.001)
+    attitude = EulerAttitude(inertia)
+    velocity = UavGazeboVelocity(1.5, attitude)
+    return Modes(Acceleration(1.5, 28.8), velocity, attitude, Rates(inertia))
+
+
 EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "batteries/lithium-polymer": {
         "full": lambda: LithiumPolymer(3, 3600.0, 0.06, 0.7, 3.0),
@@ -160,6 +185,36 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "pelican": lambda: StickInversion(0.745, 0.436, (0.66, 3.05, 40.26)),
     },
     "controllers/attitude": {"plain": lambda: Attitude(Inertia(0.02, 0.03, 0.04))},
+    "controllers/dikmen": {"plain": lambda: Dikmen(Inertia(0.02, 0.03, 0.04))},
+    "controllers/hoffmann": {"plain": lambda: Hoffmann(Inertia(0.02, 0.03, 0.04))},
+    "controllers/kemper": {"plain": lambda: Kemper(Inertia(0.02, 0.03, 0.04))},
+    "controllers/uav-usv-cascade": {
+        "ar-drone": lambda: UavUsvCascade(
+            tuple((1.0, y, -x, -s) for x, y, s in ((1, 0, 1), (0, -1, -1), (-1, 0, 1), (0, 1, -1))),
+            523.6,
+        )
+    },
+    "controllers/uav-usv-flatness": {
+        "open loop": lambda: UavUsvFlatness(0.441, horizontal=Pid(0.0)),
+        "short filter": lambda: UavUsvFlatness(0.441, low_pass=Butterworth(20.0, 2)),
+    },
+    "controllers/euler-attitude": {
+        "uneven": lambda: EulerAttitude(Inertia(0.02, 0.03, 0.04, 0.001)),
+    },
+    "controllers/rates": {"uneven": lambda: Rates(Inertia(0.02, 0.03, 0.04, 0.001))},
+    "controllers/uav-gazebo-velocity": {
+        "of 1.5 kg": lambda: UavGazeboVelocity(1.5, EulerAttitude(Inertia(0.02, 0.03, 0.04))),
+    },
+    "controllers/modes": {"of 1.5 kg": modes},
+    "controllers/lee": {"of 1.5 kg": lambda: Lee(1.5, Inertia(0.02, 0.03, 0.04), 28.8)},
+    "controllers/mellinger": {
+        "of 1.5 kg": lambda: Mellinger(1.5, Inertia(0.02, 0.03, 0.04), 28.8),
+    },
+    "controllers/lqr": {"of 1.5 kg": lambda: Lqr(1.5, Inertia(0.02, 0.03, 0.04), 28.8)},
+    "controllers/indi": {
+        "at once": lambda: Indi(Inertia(0.02, 0.03, 0.04)),
+        "behind motors": lambda: Indi(Inertia(0.02, 0.03, 0.04, 0.001), actuator_lag_s=0.05),
+    },
     "controllers/mixer": {
         "plus": lambda: Mixer(allocation(HUBS, (1.0, -1.0, 1.0, -1.0), 0.02), 1e-5, 800.0)
     },
@@ -192,6 +247,15 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "guidance/waypoints": {
         "once": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0))),
         "for ever": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0)), loop=True),
+    },
+    "guidance/mode-tour": {
+        "in turn": lambda: ModeTour(
+            (
+                Stage(0.0, "position-yaw", position_world_m=Vec3(1.0, 2.0, 3.0)),
+                Stage(0.5 * DT_S, "thrust-attitude", thrust_n=9.0, roll_rad=0.1),
+                Stage(5.0, "thrust-rates"),
+            )
+        ),
     },
     "guidance/playback": {
         "flu": lambda: Playback(recording()),
@@ -363,6 +427,8 @@ def signal(kind: type[eqx.Module], size: float) -> eqx.Module:
             return Quaternion.from_euler(EulerZYX(0.3 * size, -0.2 * size, 0.5 * size))
         if get_origin(hint) is tuple:
             return tuple(value(item) for item in get_args(hint))
+        if isinstance(hint, type) and issubclass(hint, eqx.Module):
+            return signal(hint, size)
         return 0.4 * size
 
     hints = get_type_hints(kind)

@@ -53,6 +53,7 @@ TWINS = {
     "dynamics/multirotor ar-drone",
     "dynamics/multirotor hummingbird",
     "dynamics/multirotor os4",
+    "dynamics/wrench-body lee-2010",
     "dynamics/wrench-body uav-gazebo",
 }
 

@@ -13,6 +13,7 @@ SECONDS = 2.0
 # what is changed: the mass and the outermost controller's first gain by a factor, the start's speed
 UNCHANGED = np.array([1.0, 1.0, 0.0])
 GAINS = {
+    "lee": lambda controller: controller.position_gain_per_s2,
     "position": lambda controller: controller.natural_frequency_radps,
     "qrsim-waypoint": lambda controller: controller.position_gain_per_s,
     "vessel-position": lambda controller: controller.cruise_speed_mps,

@@ -53,6 +53,15 @@ class Table:
         values[:, [index < 0 for index in found]] = np.nan
         return values
 
+    @property
+    def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
+        """The attitude in ZYX angles, yaw between -180 and 180."""
+        w, x, y, z = self.part(Q_WORLD_FROM_BODY).T
+        roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+        pitch = np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0))
+        yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+        return np.degrees(np.stack([roll, pitch, yaw], axis=1))
+
 
 @dataclass(frozen=True)
 class Event:

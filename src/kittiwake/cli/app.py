@@ -8,6 +8,7 @@ import typer
 import kittiwake
 from kittiwake.cli.bench import bench
 from kittiwake.cli.check import check
+from kittiwake.cli.compare import compare
 from kittiwake.cli.export import export
 from kittiwake.cli.list import list_
 from kittiwake.cli.plot import plot
@@ -47,6 +48,7 @@ def options(
 app.command()(run)
 app.command(name="list")(list_)
 app.command()(check)
+app.command()(compare)
 app.command()(plot)
 app.command()(export)
 app.command()(bench)

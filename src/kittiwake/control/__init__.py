@@ -38,12 +38,65 @@ CONTROLLERS = Registry(
         "attitude": Entry(
             "kittiwake.control.attitude:Attitude", "thrust and attitude to thrust and torque"
         ),
+        "euler-attitude": Entry(
+            "kittiwake.control.euler_attitude:EulerAttitude",
+            "thrust and attitude to thrust and torque by X-Y-Z angles (uav_gazebo)",
+        ),
+        "rates": Entry(
+            "kittiwake.control.rates:Rates", "thrust and body rates to thrust and torque"
+        ),
+        "uav-gazebo-velocity": Entry(
+            "kittiwake.control.uav_gazebo_velocity:UavGazeboVelocity",
+            "velocity and yaw rate to thrust and torque (uav_gazebo)",
+        ),
+        "modes": Entry(
+            "kittiwake.control.modes:Modes", "one of five modes to thrust and torque (uav_gazebo)"
+        ),
+        "lee": Entry(
+            "kittiwake.control.lee:Lee", "position and yaw to thrust and torque, geometric on SE(3)"
+        ),
+        "mellinger": Entry(
+            "kittiwake.control.mellinger:Mellinger",
+            "position and yaw to thrust and torque through any attitude",
+        ),
+        "lqr": Entry(
+            "kittiwake.control.lqr:Lqr",
+            "position and yaw to thrust and torque, linear-quadratic about hover",
+        ),
+        "attitude-rates": Entry(
+            "kittiwake.control.attitude_rates:AttitudeRates",
+            "thrust and attitude to thrust and body rates, tilt before yaw",
+        ),
+        "indi": Entry(
+            "kittiwake.control.indi:Indi",
+            "thrust and body rates to thrust and torque, by increments",
+        ),
         "mixer": Entry(
             "kittiwake.control.mixer:Mixer", "thrust and torque to the speeds of four rotors"
         ),
         "stick-inversion": Entry(
             "kittiwake.control.stick_inversion:StickInversion",
             "thrust and attitude to the sticks of a self-levelling quadrotor",
+        ),
+        "kemper": Entry(
+            "kittiwake.control.kemper:Kemper",
+            "thrust and attitude to thrust and torque by PIDs on angles (Kemper)",
+        ),
+        "hoffmann": Entry(
+            "kittiwake.control.hoffmann:Hoffmann",
+            "thrust and attitude to thrust and torque, PID when slow and PD when fast (Hoffmann)",
+        ),
+        "dikmen": Entry(
+            "kittiwake.control.dikmen:Dikmen",
+            "thrust and attitude to thrust and torque by a sliding mode (Dikmen)",
+        ),
+        "uav-usv-cascade": Entry(
+            "kittiwake.control.uav_usv_cascade:UavUsvCascade",
+            "position and yaw to the speeds of four rotors on the axes (UAV-USV)",
+        ),
+        "uav-usv-flatness": Entry(
+            "kittiwake.control.uav_usv_flatness:UavUsvFlatness",
+            "position and accelerations to thrust and attitude (UAV-USV inverse kinematics)",
         ),
         "vessel-heading-speed": Entry(
             "kittiwake.control.vessel_heading_speed:VesselHeadingSpeed",

@@ -1,51 +1,25 @@
 """From thrust and torque to the speeds of four rotors.
 
 Each rotor's thrust T_i = k_T Omega_i^2 gives the body the thrust T_i and the torque (y_i T_i,
--x_i T_i, -s_i (k_Q / k_T) T_i): four equations, solved once. Where a rotor would have to pull down
-or turn too fast it stands at its limit.
+-x_i T_i, -s_i (k_Q / k_T) T_i): four equations, solved once. What gives way where a rotor would
+have to pull down or turn too fast is said in ``allocation``: yaw, then thrust, then tilt.
 """
 
 from typing import Annotated, Any, ClassVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.control.allocation import Row, allocated, allocation
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.component import AbstractController, AbstractDynamics
-from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import RotorSpeeds, ThrustTorque
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
-Row = tuple[Real, Real, Real, Real]
-# the smallest share of the largest singular value that counts as another direction
-RANK_TOLERANCE = 1e-9
-
-
-def allocation(
-    hubs_body_m: tuple[Vec3, ...], spins: tuple[Real, ...], torque_per_thrust_m: Real
-) -> tuple[Row, Row, Row, Row]:
-    """The rows that turn thrust and torque into four rotors' thrusts; of plain numbers.
-
-    Raises:
-        ScenarioError: if these rotors cannot give thrust and each torque by itself.
-    """
-    wrench_from_thrusts = np.array(
-        [
-            [1.0, float(hub.y), -float(hub.x), -float(spin) * float(torque_per_thrust_m)]
-            for hub, spin in zip(hubs_body_m, spins, strict=True)
-        ]
-    ).T
-    if np.linalg.matrix_rank(wrench_from_thrusts, RANK_TOLERANCE) < len(spins):
-        message = (
-            "hubs_body_m and spins: these rotors cannot give thrust and the three torques one by "
-            "one; let opposite rotors turn the same way and neighbours the other"
-        )
-        raise ScenarioError(message)
-    one, two, three, four = (tuple(row) for row in np.linalg.inv(wrench_from_thrusts).tolist())
-    return one, two, three, four
+# of the largest square of a speed
+ROUNDING = 1e-12
 
 
 class Mixer(AbstractController):
@@ -78,16 +52,18 @@ class Mixer(AbstractController):
         """The speeds that give the wanted wrench at rest."""
         del dt_s, key
         wanted, _ = inputs
-        torque = wanted.torque_body_nm
-        wrench = (wanted.thrust_n, torque.x, torque.y, torque.z)
-        one, two, three, four = (
-            self._speed(sum(share * part for share, part in zip(row, wrench, strict=True)))
-            for row in self.thrusts_from_wrench
+        thrusts = allocated(
+            self.thrusts_from_wrench,
+            wanted.thrust_n,
+            wanted.torque_body_nm,
+            self.thrust_ns2 * self.max_speed_radps**2,
         )
+        one, two, three, four = (self._speed(thrust) for thrust in thrusts)
         return state, RotorSpeeds((one, two, three, four))
 
     def _speed(self, thrust_n: Real) -> Real:
-        square = jnp.clip(thrust_n / self.thrust_ns2, 0.0, self.max_speed_radps**2)
-        turning = square > 0.0
+        square = jnp.minimum(thrust_n / self.thrust_ns2, self.max_speed_radps**2)
+        # beyond what rounding leaves to a rotor that stands
+        turning = square > ROUNDING * self.max_speed_radps**2
         # the square root has no derivative where a rotor stands still
         return jnp.where(turning, jnp.sqrt(jnp.where(turning, square, 1.0)), 0.0)

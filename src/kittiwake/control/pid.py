@@ -15,6 +15,7 @@ Sources: Astrom and Hagglund (2006), "Advanced PID Control", sections 3.3 (filte
 and 3.6 (bumpless changes); conditional integration is their "clamping".
 """
 
+import math
 from typing import Annotated
 
 import equinox as eqx
@@ -52,7 +53,9 @@ class Pid(eqx.Module):
         filter_radps: N, the pole of the derivative's filter; None for plain differences.
         lower: of the output.
         upper: of the output.
-        turns: whether the error is an angle, whose difference is taken the short way round.
+        turn: of an error that is an angle, how much a whole turn is: its difference is taken the
+            short way round; None for others.
+        initial: the integral's share of the output to begin with.
     """
 
     proportional: Real
@@ -61,7 +64,12 @@ class Pid(eqx.Module):
     filter_radps: Annotated[Real, POSITIVE] | None = None
     lower: Real = -UNLIMITED
     upper: Real = UNLIMITED
-    turns: bool = eqx.field(static=True, default=False)
+    turn: Annotated[float, POSITIVE] | None = eqx.field(static=True, default=None)
+    initial: Real = 0.0
+
+    def begin(self) -> PidState:
+        """Before the first error."""
+        return PidState.initial(self.initial)
 
     def step(
         self,
@@ -74,9 +82,7 @@ class Pid(eqx.Module):
     ) -> tuple[PidState, Real]:
         """The next state and the output; a known rate of the error takes the difference's place."""
         filtered = jnp.where(state.started, state.filtered, error)
-        behind = error - filtered
-        if self.turns:
-            behind = wrap_angle(behind)
+        behind = self._wrapped(error - filtered)
         rate, followed = self._derivative(behind, dt_s)
         rate = rate if error_rate is None else error_rate
         direct = feed_forward + self.proportional * error + self.derivative_s * rate
@@ -90,7 +96,7 @@ class Pid(eqx.Module):
         output = jnp.clip(direct + integral, self.lower, self.upper)
         later = filtered + followed
         return (
-            PidState(integral, wrap_angle(later) if self.turns else later, jnp.asarray(True)),
+            PidState(integral, self._wrapped(later), jnp.asarray(True)),
             output,
         )
 
@@ -103,6 +109,12 @@ class Pid(eqx.Module):
         return PidState(
             jnp.asarray(share, jnp.result_type(float)), jnp.asarray(error), jnp.asarray(True)
         )
+
+    def _wrapped(self, error: Real) -> Real:
+        if self.turn is None:
+            return error
+        scale = self.turn / math.tau
+        return wrap_angle(error / scale) * scale
 
     def _derivative(self, behind: Real, dt_s: Real) -> tuple[Real, Real]:
         """The error's filtered rate, and by how much the filter follows the error in this step."""

@@ -11,6 +11,9 @@ which is a = w^2 e - 2 z w v + b near a place at rest: a step is answered with t
 vehicle that comes from afar brakes along v = w / (2 z) e, with at most w / (2 z) v_max; the
 defaults keep that below the horizontal limit, so that it does not overshoot either.
 
+The jerk of the place is passed on. Where nobody tells it, ``jerk_filter_radps`` takes the filtered
+derivative of a_0 in its place, so that a vehicle leans over no later than it should.
+
 The integral holds a place in a steady wind; with its gain of 0 there is none. It sums the error of
 the velocity, which vanishes at rest only where that of the place does: on a long way it learns the
 drag and nothing else, and over a whole step its sum is zero. It is stable for z >= 1/2.
@@ -22,6 +25,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.control.pid import Pid, PidState
 from kittiwake.control.velocity import within
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.component import AbstractController
@@ -32,9 +36,10 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class PositionState(eqx.Module):
-    """The integral's share of the acceleration."""
+    """The integral's share of the acceleration, and the filters of what is fed forward, if any."""
 
     integral_world_mps2: Vec3
+    jerk: tuple[PidState, PidState, PidState] | None
 
 
 class Position(AbstractController):
@@ -49,11 +54,16 @@ class Position(AbstractController):
     max_speed_mps: Annotated[Real, POSITIVE] = 5.0
     max_horizontal_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
     max_vertical_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
+    jerk_filter_radps: Annotated[Real, POSITIVE] | None = None
 
     def init(self, key: PRNGKeyArray) -> PositionState:
         """Nothing integrated."""
         del key
-        return PositionState(Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0)))
+        none = PidState.initial()
+        return PositionState(
+            Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0)),
+            None if self.jerk_filter_radps is None else (none, none, none),
+        )
 
     def step(
         self,
@@ -74,9 +84,24 @@ class Position(AbstractController):
         acceleration = self._within(free)
         growth = lag * jnp.where(_same(free, acceleration), self.integral_gain_per_s2 * dt_s, 0.0)
         integral = self._within(state.integral_world_mps2 + growth)
-        return PositionState(integral), AccelerationYaw(
-            acceleration, wanted.yaw_rad, wanted.jerk_world_mps3, wanted.yaw_rate_radps
+        filters, jerk = self._jerk(state.jerk, wanted, dt_s)
+        return PositionState(integral, filters), AccelerationYaw(
+            acceleration, wanted.yaw_rad, jerk, wanted.yaw_rate_radps
         )
+
+    def _jerk(
+        self, filters: tuple[PidState, PidState, PidState] | None, wanted: PositionYaw, dt_s: Real
+    ) -> tuple[tuple[PidState, PidState, PidState] | None, Vec3]:
+        """The filters' next states, and the jerk that is told or found."""
+        if filters is None:
+            return None, wanted.jerk_world_mps3
+        derivative = Pid(0.0, derivative_s=1.0, filter_radps=self.jerk_filter_radps)
+        given = wanted.acceleration_world_mps2
+        (x, along), (y, across), (z, upwards) = (
+            derivative.step(before, axis, dt_s)
+            for before, axis in zip(filters, (given.x, given.y, given.z), strict=True)
+        )
+        return (x, y, z), Vec3(along, across, upwards)
 
     def _within(self, wanted: Vec3) -> Vec3:
         return within(

@@ -12,23 +12,16 @@ The estimate tells the speed over ground, which in a current is not the one thro
 import math
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.component import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import HeadingSpeed, RudderThrust
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
-
-
-class HeadingFilterState(eqx.Module):
-    """The heading error behind the filter, and whether there has been one."""
-
-    filtered_rad: Real
-    started: Flag
 
 
 class VesselHeadingSpeed(AbstractController):
@@ -44,33 +37,37 @@ class VesselHeadingSpeed(AbstractController):
     max_rudder_rad: Annotated[Real, POSITIVE] = math.radians(35.0)
     max_thrust_n: Annotated[Real, POSITIVE] = 3.0
 
-    def init(self, key: PRNGKeyArray) -> HeadingFilterState:
+    def init(self, key: PRNGKeyArray) -> PidState:
         """No error seen yet."""
         del key
-        return HeadingFilterState(jnp.asarray(0.0), jnp.asarray(False))
+        return self._helm.begin()
 
     def step(
         self,
-        state: HeadingFilterState,
+        state: PidState,
         inputs: tuple[HeadingSpeed, Kinematics],
         dt_s: Real,
         key: PRNGKeyArray,
-    ) -> tuple[HeadingFilterState, RudderThrust]:
+    ) -> tuple[PidState, RudderThrust]:
         """Rudder and thrust that reduce both errors."""
         del key
         wanted, estimate = inputs
         error = wrap_angle(wanted.heading_rad - estimate.euler_world_from_body.yaw_rad)
-        filtered = jnp.where(state.started, state.filtered_rad, error)
-        # an error that passes half a turn jumps by a whole one, which is no motion
-        behind = wrap_angle(error - filtered)
-        rudder = (
-            self.heading_gain * error + self.heading_rate_gain_s * self.filter_rate_per_s * behind
-        )
+        # an error that passes half a turn jumps by a whole one, which is no motion: the PD turns
+        later, rudder = self._helm.step(state, error, dt_s)
         thrust = self.speed_gain_kgps * (wanted.speed_mps - estimate.velocity_body_mps.x)
-        share = 1.0 - jnp.exp(-self.filter_rate_per_s * dt_s)
-        return HeadingFilterState(
-            wrap_angle(filtered + share * behind), jnp.asarray(True)
-        ), RudderThrust(
-            rudder_rad=jnp.clip(rudder, -self.max_rudder_rad, self.max_rudder_rad),
+        return later, RudderThrust(
+            rudder_rad=rudder,
             thrust_n=jnp.clip(thrust, -self.max_thrust_n, self.max_thrust_n),
+        )
+
+    @property
+    def _helm(self) -> Pid:
+        return Pid(
+            proportional=self.heading_gain,
+            derivative_s=self.heading_rate_gain_s,
+            filter_radps=self.filter_rate_per_s,
+            lower=-self.max_rudder_rad,
+            upper=self.max_rudder_rad,
+            turn=math.tau,
         )

@@ -1,14 +1,16 @@
 """Connecting rungs: which controllers, in which order, lead from a signal to the native command."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from kittiwake.core.component import AbstractController
 from kittiwake.core.errors import LadderError
 
+# where it leads a controller's class says
+Rung: TypeAlias = AbstractController | type[AbstractController]
 
-def ladder_path(
-    controllers: Sequence[AbstractController], start: type, native: type
-) -> tuple[int, ...]:
+
+def ladder_path(controllers: Sequence[Rung], start: type, native: type) -> tuple[int, ...]:
     """The indices of the controllers that take ``start`` down to ``native``, first to last.
 
     Where several controllers consume a rung, the first in the list that leads on is taken; none is
@@ -33,7 +35,7 @@ def ladder_path(
 
 
 def _search(
-    controllers: Sequence[AbstractController],
+    controllers: Sequence[Rung],
     rung: type,
     native: type,
     used: tuple[int, ...],
@@ -51,23 +53,24 @@ def _search(
     return None
 
 
-def _described(controllers: Sequence[AbstractController]) -> str:
+def _described(controllers: Sequence[Rung]) -> str:
     return (
         ", ".join(
-            f"{controller_name(type(c))} ({c.consumes.__name__} to {c.produces.__name__})"
+            f"{controller_name(c)} ({c.consumes.__name__} to {c.produces.__name__})"
             for c in controllers
         )
         or "none"
     )
 
 
-def controller_name(controller: type[AbstractController]) -> str:
+def controller_name(controller: Rung) -> str:
     """What scenarios call a controller that its module is named after; else its class's name."""
-    words = controller.__module__.rpartition(".")[2].split("_")
-    return "-".join(words) if "".join(words) == controller.__name__.lower() else controller.__name__
+    kind = controller if isinstance(controller, type) else type(controller)
+    words = kind.__module__.rpartition(".")[2].split("_")
+    return "-".join(words) if "".join(words) == kind.__name__.lower() else kind.__name__
 
 
-def _leading(controllers: Sequence[AbstractController], native: type) -> str:
+def _leading(controllers: Sequence[Rung], native: type) -> str:
     """The signals from which the controllers at hand lead to the native one."""
     rungs = dict.fromkeys([*(c.consumes for c in controllers), native])
     names = [r.__name__ for r in rungs if _search(controllers, r, native, (), []) is not None]

@@ -9,12 +9,14 @@ Fields behind the first ones are feed-forward, zero where nobody knows better: h
 goes on. A controller that has no use for them leaves them out.
 """
 
-from typing import TypeAlias
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import equinox as eqx
 
+from kittiwake.core.bounds import Bounds
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
 
@@ -95,6 +97,53 @@ class ThrustTorque(eqx.Module):
     torque_body_nm: Vec3
 
 
+class ModeCommand(eqx.Module):
+    """Fly in this mode; beside it the last command of each mode, and whether there was one.
+
+    ``mode`` is a place in ``MODES``; whatever is no such place is inactive. A mode that was never
+    given a command holds what it finds.
+    """
+
+    MODES: ClassVar[tuple[str, ...]] = (
+        "inactive",
+        "position-yaw",
+        "velocity-yaw-rate",
+        "thrust-attitude",
+        "thrust-rates",
+        "thrust-torque",
+    )
+
+    mode: Annotated[Real, Bounds(0.0, 5.0)]
+    position: PositionYaw = PositionYaw(Vec3.zero(), 0.0)
+    velocity: VelocityYawRate = VelocityYawRate(Vec3.zero(), 0.0)
+    attitude: ThrustAttitude = ThrustAttitude(0.0, Quaternion.identity())
+    rates: ThrustRates = ThrustRates(0.0, Vec3.zero())
+    torque: ThrustTorque = ThrustTorque(0.0, Vec3.zero())
+    position_given: Flag | Real = False
+    velocity_given: Flag | Real = False
+    attitude_given: Flag | Real = False
+    rates_given: Flag | Real = False
+    torque_given: Flag | Real = False
+
+    def told(self, command: Any) -> "ModeCommand":
+        """With a command of one of the modes as its last one, and flying in that mode."""
+        for mode, (name, kind) in enumerate(_COMMAND_OF_MODE.items(), start=1):
+            if isinstance(command, kind):
+                return replace(self, **{"mode": float(mode), name: command, f"{name}_given": True})
+        allowed = ", ".join(kind.__name__ for kind in _COMMAND_OF_MODE.values())
+        message = f"no mode takes a {type(command).__name__}; give one of {allowed}"
+        raise TypeError(message)
+
+
+_COMMAND_OF_MODE: dict[str, type] = {
+    "position": PositionYaw,
+    "velocity": VelocityYawRate,
+    "attitude": ThrustAttitude,
+    "rates": ThrustRates,
+    "torque": ThrustTorque,
+}
+
+
 class RotorSpeeds(eqx.Module):
     """The speeds of four rotors, in the order of the vehicle's data; never negative."""
 
@@ -139,6 +188,7 @@ Signal: TypeAlias = (
     | ThrustAttitude
     | ThrustRates
     | ThrustTorque
+    | ModeCommand
     | RotorSpeeds
     | HeadingSpeed
     | RudderThrust

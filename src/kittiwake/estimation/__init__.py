@@ -10,6 +10,9 @@ ESTIMATORS = Registry(
             "kittiwake.estimation.qrsim_estimate:QRSimEstimate",
             "what satellites, altimeter, orientation and inertial unit say, as it is",
         ),
+        "noisy-truth": Entry(
+            "kittiwake.estimation.noisy_truth:NoisyTruth", "the true motion with white noise on it"
+        ),
         "truth": Entry("kittiwake.estimation.truth:Truth", "the true motion, told without error"),
     },
 )

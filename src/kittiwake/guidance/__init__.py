@@ -10,6 +10,13 @@ GUIDANCE = Registry(
         "waypoints": Entry(
             "kittiwake.guidance.waypoints:Waypoints", "visit places one after another"
         ),
+        "curve": Entry(
+            "kittiwake.guidance.curve:Curve",
+            "a circle, a helix, a figure of eight or a turn in place, with feed-forward",
+        ),
+        "mode-tour": Entry(
+            "kittiwake.guidance.mode_tour:ModeTour", "one mode after another, by a schedule"
+        ),
         "playback": Entry(
             "kittiwake.guidance.playback:Playback",
             "feed a recorded file to the rung it was made for",

@@ -100,7 +100,7 @@ def _unlike_any_signal(columns: Sequence[str]) -> str:
 def _likeness(wanted: Sequence[str], columns: Sequence[str]) -> tuple[int, int, int]:
     """How many columns two lists share, how many others are alike, how few are lacking."""
     unknown, lacking = _apart(columns, wanted)
-    alike = sum(bool(get_close_matches(name, unknown, n=1)) for name in lacking)
+    alike = sum(bool(get_close_matches(name, lacking, n=1)) for name in unknown)
     return len(columns) - len(unknown), alike, -len(lacking)
 
 

@@ -4,7 +4,15 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from functools import cache
 from math import inf, isfinite
-from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
@@ -93,18 +101,30 @@ def _numbers(name: str, signal: Any) -> list[float]:
         given = type(signal).__name__
         message = f"the command for '{name}' is a {given}; give a signal, one of {allowed}"
         raise CommandError(message)
+    return _numbers_inside(signal, f"the {type(signal).__name__} for '{name}'", name)
+
+
+def _numbers_inside(signal: Any, whole: str, name: str, prefix: str = "") -> list[float]:
+    """The numbers of a signal, or of one inside it; messages begin its fields with ``prefix``."""
     numbers: list[float] = []
-    for field, kind, length in _fields(type(signal)):
-        value = getattr(signal, field)
+    for part in _parts(type(signal)):
+        value, called = getattr(signal, part.field), f"{prefix}{part.field}"
+        if part.kind in SIGNALS:
+            if not isinstance(value, part.kind):
+                raise _refusal(called, whole, value, f"a kw.{part.kind.__name__}")
+            numbers += _numbers_inside(value, whole, name, f"{called}.")
+            continue
         try:
             given = _flat(value)
         except (TypeError, ValueError):
             given = []
-        if len(given) != length or not all(map(isfinite, given)):
-            raise _refusal(name, type(signal), field, value, length)
-        if kind is Quaternion and abs(sum(x * x for x in given) - 1.0) > 2.0 * UNIT_TOLERANCE:
+        if len(given) != part.length or not all(map(isfinite, given)):
+            raise _refusal(called, whole, value, _numbers_wanted(part.length))
+        if part.bounds is not None and not all(map(part.bounds.hold, given)):
+            raise _refusal(called, whole, value, str(part.bounds))
+        if part.kind is Quaternion and abs(sum(x * x for x in given) - 1.0) > 2.0 * UNIT_TOLERANCE:
             message = (
-                f"{field} of the command for '{name}' has the norm "
+                f"{called} of the command for '{name}' has the norm "
                 f"{sum(x * x for x in given) ** 0.5:.6g}; a rotation is a unit quaternion "
                 "(w, x, y, z), such as kw.Quaternion.from_euler(...)"
             )
@@ -134,21 +154,35 @@ def _flat(value: Any) -> list[float]:
     return np.asarray(value, dtype=np.float64).ravel().tolist()
 
 
+class _Part(NamedTuple):
+    """A signal's field: its name and type, how many numbers it holds, and what these may be."""
+
+    field: str
+    kind: Any
+    length: int
+    bounds: Bounds | None
+
+
 @cache
-def _fields(kind: type[Any]) -> tuple[tuple[str, Any, int], ...]:
-    """A signal's fields, with the type of each and how many numbers it holds."""
-    hints = get_type_hints(kind)
-
-    def length(hint: Any) -> int:
-        if get_origin(hint) is tuple:
-            return len(get_args(hint))
-        return {Vec3: len("xyz"), Quaternion: len("wxyz")}.get(hint, 1)
-
-    return tuple((f.name, hints[f.name], length(hints[f.name])) for f in dataclasses.fields(kind))
+def _parts(kind: type[Any]) -> tuple[_Part, ...]:
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple(_part(f.name, hints[f.name]) for f in dataclasses.fields(kind))
 
 
-def _refusal(name: str, kind: type, field: str, value: Any, length: int) -> CommandError:
-    wanted = {1: "one finite number", 3: "three finite numbers", 4: "four finite numbers"}[length]
-    return CommandError(
-        f"{field} of the {kind.__name__} for '{name}' must be {wanted}; it is {value!r}"
-    )
+def _part(field: str, hint: Any) -> _Part:
+    bounds = None
+    if get_origin(hint) is Annotated:
+        hint, *notes = get_args(hint)
+        bounds = next((note for note in notes if isinstance(note, Bounds)), None)
+    if get_origin(hint) is tuple:
+        return _Part(field, hint, len(get_args(hint)), bounds)
+    length = {Vec3: len("xyz"), Quaternion: len("wxyz")}.get(hint, 1)
+    return _Part(field, hint, length, bounds)
+
+
+def _numbers_wanted(length: int) -> str:
+    return {1: "one finite number", 3: "three finite numbers", 4: "four finite numbers"}[length]
+
+
+def _refusal(field: str, whole: str, value: Any, wanted: str) -> CommandError:
+    return CommandError(f"{field} of {whole} must be {wanted}; it is {value!r}")

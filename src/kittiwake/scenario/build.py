@@ -94,6 +94,7 @@ class _Builder:
         assert world is not None
         return Scenario(
             document=self.document,
+            folder=self.components.folder,
             name=schema.name,
             description=schema.description,
             seed=schema.seed,

@@ -1,9 +1,12 @@
 """A scenario as plain data that knows where each value was written: file and line, or ``--set``."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.units import stored_name
@@ -224,3 +227,19 @@ def _clipped(item: str) -> str:
     if item.isprintable() and len(item) <= MAX_CHARACTERS:
         return item
     return shortened(item)
+
+
+def written(value: Any) -> str:
+    """A Python value as it is written in a file."""
+    if isinstance(value, np.ndarray | np.generic):
+        return written(value.tolist())
+    if isinstance(value, Mapping):
+        pairs = (f"{written(str(key))}: {written(item)}" for key, item in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(written(item) for item in value) + "]"
+    # JSON is YAML: text in quotes stays text, whatever it looks like
+    return json.dumps(
+        value if value is None or isinstance(value, bool | int | float) else str(value),
+        ensure_ascii=False,
+    )

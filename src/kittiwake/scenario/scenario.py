@@ -19,10 +19,12 @@ class Scenario:
 
     Attributes:
         document: the data it was built from, overrides applied.
+        folder: where the names of its files start.
         tables: the recorded files that it reads, by the path of the key that names them.
     """
 
     document: Document
+    folder: Path
     name: str
     description: str
     seed: int

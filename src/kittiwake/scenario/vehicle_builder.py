@@ -239,10 +239,8 @@ class VehicleBuilder:
         path: KeyPath,
     ) -> None:
         """Notes a missing rung, where it is known of all controllers from where they lead where."""
-        known = [
-            rung.component if rung else self.components.stand_in(CONTROLLERS, written)
-            for written, rung in controllers
-        ]
+        # of a refused one its class says where it would lead
+        known = [rung.component if rung else _kind_of(written) for written, rung in controllers]
         if None in (*known, *bridges):
             return
         rungs = [*known, *(bridge.component for bridge in bridges)]
@@ -253,6 +251,20 @@ class VehicleBuilder:
             except LadderError as error:
                 message = f"{error} {_leading_from(error.rung)}"
                 raise ScenarioError(message) from None
+
+
+def written_controllers(entry: Mapping[str, Any]) -> list[Any]:
+    """The controllers that a sound entry names, or its model's own one."""
+    given = entry.get("controller")
+    if given is None:
+        given = VEHICLES.find(entry["model"]).default_controller
+    return given if isinstance(given, list) else [given]
+
+
+def _kind_of(written: Any) -> Any:
+    """The class of a controller as a scenario names it; None if there is none of this name."""
+    name = written.get("type") if isinstance(written, dict) else written
+    return CONTROLLERS.find(name) if name in CONTROLLERS.entries else None
 
 
 def merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,10 @@ VEHICLES = Registry(
             "kittiwake.vehicles.rigid_bodies:UAV_GAZEBO",
             "the body of uav_gazebo: thrust and torque as asked for",
         ),
+        "lee-2010": Entry(
+            "kittiwake.vehicles.rigid_bodies:LEE_2010",
+            "quadrotor of Lee, Leok and McClamroch (2010): thrust and torque as asked for",
+        ),
         "rigid-body": Entry(
             "kittiwake.vehicles.rigid_bodies:RIGID_BODY",
             "a body of your own: mass, inertia and drag in the scenario",

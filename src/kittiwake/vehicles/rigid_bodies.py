@@ -22,6 +22,7 @@ def wrench_body(data: Path) -> VehicleModel:
 AR_DRONE = multirotor(DATA / "ar-drone.toml")
 CRAZYFLIE = multirotor(DATA / "crazyflie.toml")
 HUMMINGBIRD = multirotor(DATA / "hummingbird.toml")
+LEE_2010 = wrench_body(DATA / "lee-2010.toml")
 OS4 = multirotor(DATA / "os4.toml")
 UAV_GAZEBO = wrench_body(DATA / "uav-gazebo.toml")
 RIGID_BODY = wrench_body(DATA / "rigid-body.toml")

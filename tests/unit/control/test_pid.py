@@ -1,6 +1,7 @@
 """The PID law against the linear systems it stands for, and what it does at its limits."""
 
 import dataclasses
+import math
 
 import jax
 import jax.numpy as jnp
@@ -86,9 +87,19 @@ def test_it_goes_on_from_a_given_output_without_a_jump(integral_per_s):
 
 
 def test_an_angle_goes_the_short_way_round():
-    pid = Pid(0.0, derivative_s=1.0, turns=True)
+    pid = Pid(0.0, derivative_s=1.0, turn=math.tau)
     found = outputs(pid, [3.1, -3.1])
     assert found[1] == pytest.approx((2.0 * np.pi - 6.2) / DT_S)
+
+
+def test_an_angle_in_degrees_goes_the_short_way_round():
+    pid = Pid(0.0, derivative_s=1.0, turn=360.0)
+    assert outputs(pid, [179.0, -179.0])[1] == pytest.approx(2.0 / DT_S)
+
+
+def test_its_integral_begins_with_what_is_given():
+    pid = Pid(2.0, integral_per_s=1.0, initial=0.7)
+    assert outputs(pid, [0.0], state=pid.begin()) == pytest.approx([0.7])
 
 
 def test_a_known_rate_takes_the_place_of_the_difference():

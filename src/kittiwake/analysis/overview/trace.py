@@ -11,7 +11,6 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import (
     POSITION_WORLD_M,
-    Q_WORLD_FROM_BODY,
     STATE_COLUMNS,
     STATUS,
     VELOCITY_WORLD_MPS,
@@ -91,11 +90,7 @@ class Trace:
     @property
     def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
         """Its attitude in ZYX angles, yaw between -180 and 180."""
-        w, x, y, z = self.table.part(Q_WORLD_FROM_BODY).T
-        roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
-        pitch = np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0))
-        yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-        return np.degrees(np.stack([roll, pitch, yaw], axis=1))
+        return self.table.roll_pitch_yaw_deg
 
     def has(self, columns: Iterable[str]) -> bool:
         """Whether all these columns hold a number somewhere."""

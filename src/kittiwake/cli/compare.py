@@ -1,0 +1,88 @@
+"""``kittiwake compare``: several controllers on one scenario, as a table and a picture."""
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kittiwake.cli.check import Overrides, Scenario
+from kittiwake.cli.run import keep_compiled
+from kittiwake.core.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from kittiwake.analysis.response import Trial
+
+MAX_SEEDS = 10_000
+
+
+def compare(
+    scenario: Scenario,
+    controllers: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,C", help="What is compared: names, several to be flown together with +."
+        ),
+    ],
+    overrides: Overrides = None,
+    *,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", min=1, max=MAX_SEEDS, help="Flights of each.")
+    ] = 1,
+    noise: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Noise of the estimates instead of the scenario's estimator, such as "
+            "position_m=0.05; the keys are those of 'kittiwake list noisy-truth'. May be repeated.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for the results, runs/NAME-TIME unless given."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the figures alone, as an array.")
+    ] = False,
+) -> None:
+    """Fly several controllers on the same scenario and seeds; write a table and a picture."""
+    from rich.console import Console
+
+    from kittiwake.analysis.comparison import (
+        PICTURE_FILE,
+        TABLE_FILE,
+        figures,
+        save_comparison,
+        summaries,
+    )
+    from kittiwake.cli.comparison_table import comparison_tables
+    from kittiwake.runtime.comparison import compare as fly
+    from kittiwake.runtime.run_folder import prepare_folder
+
+    keep_compiled()
+    names = [name.strip() for name in controllers.split(",") if name.strip()]
+    if len(set(names)) < max(len(names), 1):
+        message = f"--controllers {controllers}: write different names with commas between them"
+        raise ScenarioError(message)
+    stem = Path(scenario).stem
+    folder = out or Path("runs") / f"compare-{stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    prepare_folder(folder)
+    console = Console(stderr=True)
+    with console.status("compiling", spinner="line") as status:
+        trials: list[Trial] = fly(
+            scenario,
+            names,
+            seeds=seeds,
+            overrides=overrides or (),
+            noise=noise,
+            begun=status.update,
+        )
+        save_comparison(trials, folder)
+    if as_json:
+        sys.stdout.write(json.dumps(figures(trials)) + "\n")
+        return
+    shown = Console()
+    shown.print(*comparison_tables(summaries(trials)))
+    shown.print(f"{TABLE_FILE} and {PICTURE_FILE} are in {folder}", highlight=False, soft_wrap=True)

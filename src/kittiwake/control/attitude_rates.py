@@ -1,0 +1,77 @@
+"""From thrust and attitude to thrust and body rates, tilt before yaw.
+
+The quaternion from the present to the wanted attitude, q_e = (w, x, y, z), is split into the
+shortest turn that points the thrust and a turn about the thrust::
+
+    q_e = q_red q_yaw,   n = sqrt(w^2 + z^2)
+    q_red = (n, (w x - y z) / n, (w y + x z) / n, 0),     q_yaw = (w, 0, 0, z) / n
+    omega = 2 k_tilt vec(q_red) + 2 k_yaw sgn(w) vec(q_yaw) + omega_0
+
+omega_0: the rates of the wanted attitude, turned into the present axes. The direction of thrust is
+thereby independent of an error of yaw, which may be corrected more slowly. Source: Brescianini and
+D'Andrea (2018), "Tilt-prioritized quadrocopter attitude control", IEEE Transactions on Control
+Systems Technology, section IV.
+
+At a tilt of half a turn n is zero and every way is as short; the body then goes its own (x, y).
+Rates are cut: those of tilt in length, so that their axis stays, and that of yaw.
+"""
+
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import ThrustAttitude, ThrustRates
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+# squared cosine of half the tilt below which its direction is no longer told from yaw
+UPSIDE_DOWN = 1e-12
+
+
+class AttitudeRates(AbstractController):
+    """First-order answer of the attitude; the thrust passes through."""
+
+    consumes: ClassVar[type] = ThrustAttitude
+    produces: ClassVar[type] = ThrustRates
+
+    tilt_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 4.0
+    yaw_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 2.0
+    max_tilt_rate_radps: Annotated[Real, POSITIVE] = 6.0
+    max_yaw_rate_radps: Annotated[Real, POSITIVE] = 3.0
+
+    def step(
+        self,
+        state: tuple[()],
+        inputs: tuple[ThrustAttitude, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[tuple[()], ThrustRates]:
+        """The rates that turn the body towards the wanted attitude."""
+        del dt_s, key
+        wanted, estimate = inputs
+        error = estimate.q_world_from_body.inverse() * wanted.q_world_from_body
+        turn = tilt_and_yaw(error)
+        known = error.rotate(wanted.angular_velocity_body_radps)
+        tilt = Vec3(turn.x, turn.y, 0.0) * self.tilt_gain_per_s + Vec3(known.x, known.y, 0.0)
+        tilt = tilt.shortened(self.max_tilt_rate_radps)
+        limit = self.max_yaw_rate_radps
+        yaw = jnp.clip(self.yaw_gain_per_s * turn.z + known.z, -limit, limit)
+        return state, ThrustRates(wanted.thrust_n, Vec3(tilt.x, tilt.y, yaw))
+
+
+def tilt_and_yaw(error: Quaternion) -> Vec3:
+    """Twice the vector parts of the turn that tilts (x, y) and of the one about the thrust (z)."""
+    square = error.w * error.w + error.z * error.z
+    told = square > UPSIDE_DOWN
+    n = jnp.sqrt(jnp.where(told, square, 1.0))
+    w, z = jnp.where(told, error.w / n, 1.0), jnp.where(told, error.z / n, 0.0)
+    return Vec3(
+        2.0 * (w * error.x - z * error.y),
+        2.0 * (w * error.y + z * error.x),
+        2.0 * z * jnp.where(w < 0.0, -1.0, 1.0),
+    )

@@ -1,0 +1,77 @@
+"""Dikmen's attitude controller: a sliding mode behind a boundary layer.
+
+    s = e' + c e
+    tau = I (c e' + k sat(s / eps) + eta s) + omega x (I omega)
+
+e: the turn that is lacking about each body axis and e' its rate (``attitude_error.py``). Without
+torques from outside s' = -k sat(s / eps) - eta s: s reaches the layer |s| < eps in finite time and
+decays there at k / eps + eta, and the attitude slides in at c. A torque I d holds s at eps d / (k +
+eta eps) as long as |d| < k + eta eps. The layer takes the place of sgn(s), which would chatter.
+
+Source: Dikmen, Arisoy, Temeltas (2009), "Attitude control of a quadrotor", RAST, whose law is
+written for Euler angles near hover: phi'' = a_1 theta' psi' + a_2 theta' Omega_r + b_1 U_2. Here
+the inertia and the gyroscopic torque of the body (a_1) are those of the vehicle; that of the rotors
+(a_2) is left out, since a vehicle does not tell their inertia: a disturbance like any other. The
+gains are derived for the OS4 (c 8 1/s, k 15 rad/s^2, eps .2 rad/s); eta and those of yaw (4 1/s, 8
+rad/s^2, since rotors give little torque about their axes) are chosen.
+"""
+
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.control.attitude_error import AttitudeError
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import ThrustAttitude, ThrustTorque
+from kittiwake.geometry.inertia import Inertia
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Dikmen(AbstractController):
+    """Thrust and attitude to thrust and torque; the thrust passes through."""
+
+    consumes: ClassVar[type] = ThrustAttitude
+    produces: ClassVar[type] = ThrustTorque
+
+    inertia_kgm2: Inertia
+    tilt_slope_per_s: Annotated[Real, POSITIVE] = 8.0
+    yaw_slope_per_s: Annotated[Real, POSITIVE] = 4.0
+    tilt_switching_gain_radps2: Annotated[Real, NOT_NEGATIVE] = 15.0
+    yaw_switching_gain_radps2: Annotated[Real, NOT_NEGATIVE] = 8.0
+    boundary_layer_radps: Annotated[Real, POSITIVE] = 0.2
+    reaching_per_s: Annotated[Real, NOT_NEGATIVE] = 1.0
+
+    def step(
+        self,
+        state: tuple[()],
+        inputs: tuple[ThrustAttitude, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[tuple[()], ThrustTorque]:
+        """The torque that brings the body onto the sliding surfaces and keeps it there."""
+        del dt_s, key
+        wanted, estimate = inputs
+        error = AttitudeError.between(wanted, estimate)
+        turn, rate = error.turn_body_rad, error.rate_body_radps
+        tilt = (self.tilt_slope_per_s, self.tilt_switching_gain_radps2)
+        yaw = (self.yaw_slope_per_s, self.yaw_switching_gain_radps2)
+        acceleration = Vec3(
+            self._answer(tilt, turn.x, rate.x),
+            self._answer(tilt, turn.y, rate.y),
+            self._answer(yaw, turn.z, rate.z),
+        )
+        omega = estimate.angular_velocity_body_radps
+        gyroscopic = omega.cross(self.inertia_kgm2.times(omega))
+        torque = self.inertia_kgm2.times(acceleration) + gyroscopic
+        return state, ThrustTorque(wanted.thrust_n, torque)
+
+    def _answer(self, gains: tuple[Real, Real], turn_rad: Real, rate_radps: Real) -> Real:
+        slope_per_s, switching_radps2 = gains
+        distance = rate_radps + slope_per_s * turn_rad
+        saturated = jnp.clip(distance / self.boundary_layer_radps, -1.0, 1.0)
+        reaching = switching_radps2 * saturated + self.reaching_per_s * distance
+        return slope_per_s * rate_radps + reaching

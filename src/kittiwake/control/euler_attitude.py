@@ -1,0 +1,154 @@
+"""From thrust and attitude to torque by X-Y-Z angles, as the plugin of uav_gazebo does it.
+
+With R = R_x(phi) R_y(theta) R_z(psi), turns about the body's own axes, rho = (phi, theta, psi)::
+
+    phi = atan2(-r12, r22),   theta = asin(r02),   psi = atan2(-r01, r00)
+    rho'' = k_d (rho'* - rho') + k_p (rho* - rho)                        errors the short way round
+    w = D rho',    w' = D rho'' + D' rho'                                in world axes
+    tau = I w' + w x I w,    I = R I_b R^T
+
+    D = [1, 0, sin theta; 0, cos phi, -sin phi cos theta; 0, sin phi, cos phi cos theta]
+
+k_p = omega_n^2 and k_d = 2 zeta omega_n, for the tilt (phi, theta) and for psi. rho'* are the rates
+of the wanted attitude's own angles, from its angular velocity; its acceleration is not fed forward.
+The torque is given in body axes, in which w' is R^T w'.
+
+Source: uav_gazebo (francofusco), "Theoretical background": orientation vector, angular rates,
+equation 2, and "Thrust & attitude"; gains of its plugin. It takes the errors of phi and theta as
+they are, which differs only upside down.
+
+At theta = +-90 deg D has no inverse. There the smallest cosine is taken for ``LEAST_COSINE``, which
+keeps rates and torque finite; the loop is of no use within a degree of it.
+"""
+
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import ThrustAttitude, ThrustTorque
+from kittiwake.geometry.inertia import Inertia
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
+from kittiwake.geometry.vec3 import Vec3
+
+LEAST_COSINE = 0.01
+
+
+class Turning(eqx.Module):
+    """An attitude as X-Y-Z angles rho, and their rates; both as (phi, theta, psi)."""
+
+    angles_rad: Vec3
+    rates_radps: Vec3
+
+    @classmethod
+    def of(cls, q_world_from_body: Quaternion, angular_velocity_body_radps: Vec3) -> "Turning":
+        """The angles of a rotation, and their rates from its angular velocity."""
+        angles = _angles(q_world_from_body)
+        omega = q_world_from_body.rotate(angular_velocity_body_radps)
+        (sin_phi, cos_phi), (sin_theta, cos_theta) = sin_cos(angles.x), sin_cos(angles.y)
+        psi_rate = (cos_phi * omega.z - sin_phi * omega.y) / jnp.maximum(cos_theta, LEAST_COSINE)
+        theta_rate = cos_phi * omega.y + sin_phi * omega.z
+        return cls(angles, Vec3(omega.x - sin_theta * psi_rate, theta_rate, psi_rate))
+
+    def angular_acceleration_world_radps2(self, accelerations_radps2: Vec3) -> Vec3:
+        """That of a body whose angles have these second derivatives: D rho'' + D' rho'."""
+        (sin_phi, cos_phi) = sin_cos(self.angles_rad.x)
+        (sin_theta, cos_theta) = sin_cos(self.angles_rad.y)
+        a, rates = accelerations_radps2, self.rates_radps
+        # psi turns about (sin theta, -sin phi cos theta, cos phi cos theta), which moves itself
+        along_y = a.y - rates.x * rates.z * cos_theta
+        along_z = a.z * cos_theta + rates.x * rates.y - rates.y * rates.z * sin_theta
+        return Vec3(
+            a.x + sin_theta * a.z + cos_theta * rates.y * rates.z,
+            cos_phi * along_y - sin_phi * along_z,
+            sin_phi * along_y + cos_phi * along_z,
+        )
+
+
+class EulerAttitude(AbstractController):
+    """Second-order answer of each X-Y-Z angle; the thrust passes through."""
+
+    consumes: ClassVar[type] = ThrustAttitude
+    produces: ClassVar[type] = ThrustTorque
+
+    inertia_kgm2: Inertia
+    tilt_frequency_radps: Annotated[Real, NOT_NEGATIVE] = 5.0
+    tilt_damping: Annotated[Real, NOT_NEGATIVE] = 1.0
+    yaw_frequency_radps: Annotated[Real, NOT_NEGATIVE] = 1.5
+    yaw_damping: Annotated[Real, NOT_NEGATIVE] = 1.0
+
+    def step(
+        self,
+        state: tuple[()],
+        inputs: tuple[ThrustAttitude, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[tuple[()], ThrustTorque]:
+        """The torque that turns the body towards the wanted attitude."""
+        del dt_s, key
+        wanted, estimate = inputs
+        present = turning(estimate)
+        goal = Turning.of(wanted.q_world_from_body, wanted.angular_velocity_body_radps)
+        accelerations = Vec3(*self.tilt_accelerations(goal, present), self._yaw(goal, present))
+        return state, ThrustTorque(
+            wanted.thrust_n, torque_body_nm(self.inertia_kgm2, estimate, present, accelerations)
+        )
+
+    def tilt_accelerations(self, goal: Turning, present: Turning) -> tuple[Real, Real]:
+        """The second derivatives of phi and theta that bring them to a goal."""
+        angles, rates = goal.angles_rad - present.angles_rad, goal.rates_radps - present.rates_radps
+        frequency, damping = self.tilt_frequency_radps, self.tilt_damping
+        return (
+            _answer(frequency, damping, angles.x, rates.x),
+            _answer(frequency, damping, angles.y, rates.y),
+        )
+
+    def _yaw(self, goal: Turning, present: Turning) -> Real:
+        angle = goal.angles_rad.z - present.angles_rad.z
+        rate = goal.rates_radps.z - present.rates_radps.z
+        return _answer(self.yaw_frequency_radps, self.yaw_damping, angle, rate)
+
+
+def turning(estimate: Kinematics) -> Turning:
+    """How a vehicle is believed to be turned and to turn."""
+    return Turning.of(estimate.q_world_from_body, estimate.angular_velocity_body_radps)
+
+
+def torque_body_nm(
+    inertia: Inertia, estimate: Kinematics, present: Turning, accelerations_radps2: Vec3
+) -> Vec3:
+    """The torque by which the angles of a body get these second derivatives."""
+    q, omega = estimate.q_world_from_body, estimate.angular_velocity_body_radps
+    acceleration = present.angular_acceleration_world_radps2(accelerations_radps2)
+    return inertia.times(q.inverse().rotate(acceleration)) + omega.cross(inertia.times(omega))
+
+
+def _answer(frequency_radps: Real, damping: Real, angle_rad: Real, rate_radps: Real) -> Real:
+    spring = frequency_radps * frequency_radps * wrap_angle(angle_rad)
+    return spring + 2.0 * damping * frequency_radps * rate_radps
+
+
+def _angles(q: Quaternion) -> Vec3:
+    """(phi, theta, psi) with R = R_x R_y R_z."""
+    x_body, z_body = q.rotate(Vec3(1.0, 0.0, 0.0)), q.rotate(Vec3(0.0, 0.0, 1.0))
+    y_body_x = q.rotate(Vec3(0.0, 1.0, 0.0)).x
+    # straight ahead or back the arcsine has no derivative; there theta is constant
+    steep = jnp.abs(z_body.x) >= 1.0
+    theta = jnp.where(
+        steep,
+        jnp.sign(z_body.x) * (jnp.pi / 2.0),
+        jnp.arcsin(jnp.where(steep, 0.0, z_body.x)),
+    )
+    return Vec3(_direction(-z_body.y, z_body.z), theta, _direction(-y_body_x, x_body.x))
+
+
+def _direction(sine: Real, cosine: Real) -> Real:
+    """The angle of a direction, zero where there is none."""
+    nowhere = (sine == 0.0) & (cosine == 0.0)
+    return jnp.arctan2(sine, jnp.where(nowhere, 1.0, cosine))

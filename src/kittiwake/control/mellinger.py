@@ -1,0 +1,93 @@
+"""Tracking control of Mellinger and Kumar: from a place to thrust and torque.
+
+World z is up. With e_p, e_v the errors of place and velocity::
+
+    F = -K_p e_p - K_v e_v + m g z_W + m a_0,      u_1 = F . z_B
+    z_d = F / |F|,  y_d = z_d x x_C / |z_d x x_C|,  x_d = y_d x z_d     x_C: the wanted heading
+    e_R = (R_d^T R - R^T R_d)^vee / 2,             e_w = omega - omega_T
+    (u_2, u_3, u_4) = -K_R e_R - K_w e_w
+
+Source: Mellinger and Kumar (2011), "Minimum snap trajectory generation and control for quadrotors",
+IEEE International Conference on Robotics and Automation, section IV with equations 6 to 8. Its
+gains are per mass and per moment of inertia here, so that they carry over to other vehicles.
+
+R_d and its opposite, with -x_d and -y_d, give the same force in the plane of the heading. As in
+the source the one nearer to the body is taken, though only where z_d points down: above the horizon
+that would fly backwards wherever the yaw is off by more than a quarter of a turn. omega_T is that
+of the trajectory (acceleration and jerk fed forward, not the errors), by the exact derivative of
+its frame: the source's yaw component, psi' z_W . z_B, leaves out that roll and pitch turn the body
+about z_B as well. Nothing cancels omega x J omega. Limits are those of ``lee``.
+"""
+
+from typing import Annotated, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.control.moving_frame import Moving, attitude_error, frame_of, heading
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import PositionYaw, ThrustTorque
+from kittiwake.geometry.inertia import Inertia
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Mellinger(AbstractController):
+    """Tracking of a place and a yaw through any attitude."""
+
+    consumes: ClassVar[type] = PositionYaw
+    produces: ClassVar[type] = ThrustTorque
+
+    mass_kg: Annotated[Real, POSITIVE]
+    inertia_kgm2: Inertia
+    max_thrust_n: Annotated[Real, POSITIVE]
+    gravity_mps2: Annotated[Real, POSITIVE] = 9.81
+    position_gain_per_s2: Annotated[Real, POSITIVE] = 2.25
+    velocity_gain_per_s: Annotated[Real, POSITIVE] = 3.0
+    attitude_gain_per_s2: Annotated[Vec3, POSITIVE] = Vec3(64.0, 64.0, 16.0)
+    rate_gain_per_s: Annotated[Vec3, NOT_NEGATIVE] = Vec3(16.0, 16.0, 8.0)
+    max_speed_mps: Annotated[Real, POSITIVE] = 5.0
+    max_feedback_mps2: Annotated[Real, POSITIVE] = 6.0
+
+    def step(
+        self,
+        state: tuple[()],
+        inputs: tuple[PositionYaw, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[tuple[()], ThrustTorque]:
+        """Thrust and torque; the thrust is cut to what the vehicle has."""
+        del dt_s, key
+        wanted, estimate = inputs
+        q = estimate.q_world_from_body
+        planned = wanted.acceleration_world_mps2 + Vec3(0.0, 0.0, self.gravity_mps2)
+        force = planned + self._feedback(wanted, estimate)
+        towards = heading(wanted.yaw_rad, wanted.yaw_rate_radps)
+        still, zero = Vec3.zero(), Vec3.zero()
+        frame = frame_of(Moving(force, still, zero), towards, q, nearest=True)
+        trajectory = frame_of(
+            Moving(planned, wanted.jerk_world_mps3, zero), towards, q, nearest=True
+        )
+        up = q.rotate(Vec3(0.0, 0.0, 1.0))
+        error = attitude_error(q, frame)
+        ahead = estimate.angular_velocity_body_radps - trajectory.angular_velocity_radps
+        torque = self.inertia_kgm2.times(self._answer(error, ahead))
+        thrust = jnp.clip(self.mass_kg * force.dot(up), 0.0, self.max_thrust_n)
+        return state, ThrustTorque(thrust, torque)
+
+    def _feedback(self, wanted: PositionYaw, estimate: Kinematics) -> Vec3:
+        behind = wanted.position_world_m - estimate.position_world_m
+        pull = behind * (self.position_gain_per_s2 / self.velocity_gain_per_s)
+        slower = wanted.velocity_world_mps - estimate.velocity_world_mps
+        free = (pull.shortened(self.max_speed_mps) + slower) * self.velocity_gain_per_s
+        return free.shortened(self.max_feedback_mps2)
+
+    def _answer(self, error: Vec3, ahead: Vec3) -> Vec3:
+        gain, damping = self.attitude_gain_per_s2, self.rate_gain_per_s
+        return Vec3(
+            -gain.x * error.x - damping.x * ahead.x,
+            -gain.y * error.y - damping.y * ahead.y,
+            -gain.z * error.z - damping.z * ahead.z,
+        )

@@ -1,0 +1,47 @@
+"""From thrust and body rates to torque: a first-order answer of the angular velocity.
+
+    w' = w'* + k_w (w* - w),    tau = I w' + w x I w
+
+The thrust passes through. Source: uav_gazebo (francofusco), "Thrust & angular velocity" and
+equation 2, with its plugin's k_w; there in world axes, here everything is in body axes, in which
+the law is the same.
+"""
+
+from typing import Annotated, ClassVar
+
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.component import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import ThrustRates, ThrustTorque
+from kittiwake.geometry.inertia import Inertia
+from kittiwake.geometry.scalar import Real
+
+
+class Rates(AbstractController):
+    """Thrust and body rates to thrust and torque."""
+
+    consumes: ClassVar[type] = ThrustRates
+    produces: ClassVar[type] = ThrustTorque
+
+    inertia_kgm2: Inertia
+    gain_per_s: Annotated[Real, NOT_NEGATIVE] = 3.5
+
+    def step(
+        self,
+        state: tuple[()],
+        inputs: tuple[ThrustRates, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[tuple[()], ThrustTorque]:
+        """The torque that brings the body to the wanted rates."""
+        del dt_s, key
+        wanted, estimate = inputs
+        omega = estimate.angular_velocity_body_radps
+        behind = wanted.angular_velocity_body_radps - omega
+        acceleration = wanted.angular_acceleration_body_radps2 + behind * self.gain_per_s
+        gyroscopic = omega.cross(self.inertia_kgm2.times(omega))
+        return state, ThrustTorque(
+            wanted.thrust_n, self.inertia_kgm2.times(acceleration) + gyroscopic
+        )

@@ -1,0 +1,72 @@
+"""From velocity and yaw rate to thrust and torque, as the plugin of uav_gazebo does it.
+
+    v' = v'* + K_v (v* - v)
+    f = m (v' + g e_z),      f_z at least ``least_lift_n``
+    thrust = |f|,   phi* = atan2(-f_y, f_z),   theta* = asin(f_x / |f|)
+    psi'' = K_y (psi'* - psi')
+
+phi and theta follow by the law of ``euler_attitude``, with its X-Y-Z angles; psi in its rate alone.
+Source: uav_gazebo (francofusco), "Position & yaw" and "Velocity & yaw rate", with its
+plugin's gains and least lift. Neglected: drag, and that the wanted tilt moves.
+"""
+
+from typing import Annotated, Any, ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.control.euler_attitude import EulerAttitude, Turning, torque_body_nm, turning
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractController, AbstractDynamics
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import ThrustTorque, VelocityYawRate
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class UavGazeboVelocity(AbstractController):
+    """Velocity and yaw rate to thrust and torque."""
+
+    consumes: ClassVar[type] = VelocityYawRate
+    produces: ClassVar[type] = ThrustTorque
+
+    mass_kg: Annotated[Real, POSITIVE]
+    attitude: EulerAttitude
+    velocity_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 1.0
+    yaw_rate_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 2.0
+    least_lift_n: Annotated[Real, POSITIVE] = 0.01
+    gravity_mps2: Annotated[Real, POSITIVE] = 9.81
+
+    @classmethod
+    def fitted(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> dict[str, Any]:
+        """Those of its own, and of its attitude's law."""
+        attitude = EulerAttitude.fitted(dynamics, gravity_mps2)
+        return super().fitted(dynamics, gravity_mps2) | {"attitude": attitude}
+
+    def step(
+        self,
+        state: tuple[()],
+        inputs: tuple[VelocityYawRate, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[tuple[()], ThrustTorque]:
+        """The thrust that gives the acceleration, and the torque that points it there."""
+        del dt_s, key
+        wanted, estimate = inputs
+        behind = wanted.velocity_world_mps - estimate.velocity_world_mps
+        acceleration = wanted.acceleration_world_mps2 + behind * self.velocity_gain_per_s
+        thrust_n, phi, theta = self._pointed(acceleration)
+        present = turning(estimate)
+        goal = Turning(Vec3(phi, theta, 0.0), Vec3(0.0, 0.0, wanted.yaw_rate_radps))
+        tilt = self.attitude.tilt_accelerations(goal, present)
+        turn = self.yaw_rate_gain_per_s * (wanted.yaw_rate_radps - present.rates_radps.z)
+        torque = torque_body_nm(self.attitude.inertia_kgm2, estimate, present, Vec3(*tilt, turn))
+        return state, ThrustTorque(thrust_n, torque)
+
+    def _pointed(self, acceleration_world_mps2: Vec3) -> tuple[Real, Real, Real]:
+        """Thrust, phi and theta for an acceleration."""
+        push = acceleration_world_mps2 * self.mass_kg
+        lift = jnp.maximum(push.z + self.mass_kg * self.gravity_mps2, self.least_lift_n)
+        force = Vec3(push.x, push.y, lift)
+        theta = jnp.arctan2(force.x, Vec3(0.0, force.y, force.z).norm())
+        return force.norm(), jnp.arctan2(-force.y, force.z), theta

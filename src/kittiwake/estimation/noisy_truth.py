@@ -1,0 +1,45 @@
+"""The truth with white noise on it: what a controller makes of noise, whatever sensors there are.
+
+Each run draws anew: the noise has no memory, and the estimates of position, velocity, attitude and
+rates err independently of each other. The attitude is turned by a small rotation about a random
+axis of the body, which is normally distributed along each.
+"""
+
+from typing import Annotated
+
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.component import AbstractEstimator, EstimatorInputs
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.noise import normals3
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+
+
+class NoisyTruth(AbstractEstimator):
+    """Gives the true motion with errors of these standard deviations along each axis."""
+
+    position_m: Annotated[Real, NOT_NEGATIVE] = 0.02
+    velocity_mps: Annotated[Real, NOT_NEGATIVE] = 0.05
+    attitude_rad: Annotated[Real, NOT_NEGATIVE] = 0.005
+    rate_radps: Annotated[Real, NOT_NEGATIVE] = 0.02
+
+    def step(
+        self, state: tuple[()], inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], Kinematics]:
+        """The truth and its errors."""
+        del dt_s
+        truth = inputs.truth
+        place, velocity, turn, rate = normals3(key, 4)
+        q = truth.q_world_from_body * Quaternion.from_rotation_vector(turn * self.attitude_rad)
+        velocity_world_mps = truth.velocity_world_mps + velocity * self.velocity_mps
+        return state, Kinematics(
+            position_world_m=truth.position_world_m + place * self.position_m,
+            q_world_from_body=q,
+            euler_world_from_body=q.to_euler(),
+            velocity_world_mps=velocity_world_mps,
+            velocity_body_mps=q.inverse().rotate(velocity_world_mps),
+            angular_velocity_body_radps=truth.angular_velocity_body_radps + rate * self.rate_radps,
+            specific_force_body_mps2=truth.specific_force_body_mps2,
+        )

@@ -1,0 +1,183 @@
+"""Every controller on every vehicle: it holds a place, or is refused with the missing rung named.
+
+A controller that needs others above or below it is flown with the usual ones there. In calm air the
+vehicle begins at its place, turned away; after ten seconds it has to stay within 0.1 m for thirty.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from kittiwake.control import CONTROLLERS
+from kittiwake.core.component import AbstractGuidance
+from kittiwake.core.errors import LadderError, ScenarioError
+from kittiwake.core.keys import seed_key
+from kittiwake.core.ladder import ladder_path
+from kittiwake.core.signals import (
+    BodyVelocityYawRate,
+    HeadingSpeed,
+    ModeCommand,
+    PositionYaw,
+    VelocityHeightYaw,
+    VelocityYaw,
+    VelocityYawRate,
+)
+from kittiwake.core.strong import strong
+from kittiwake.core.vehicle import Scheduled
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import parse_document
+from kittiwake.sim.fleet import Fleet
+from kittiwake.vehicles import VEHICLES
+
+RATE_HZ = 250.0
+SETTLING_S, HOLDING_S, ALLOWED_M = 10.0, 30.0, 0.1
+# over land, and on the water
+PLACE, ON_WATER = Vec3(1.0, -2.0, 10.0), Vec3(1.0, -2.0, 0.0)
+STILL = Vec3.zero()
+# what leads to a controller and on from it, where nothing else does
+USUAL = (
+    *("position", "velocity", "yaw-rate", "acceleration"),
+    *("attitude", "attitude-rates", "rates", "mixer"),
+)
+# from what is asked for at first to what is where the others do not lead
+ASKED = {
+    PositionYaw: lambda place: PositionYaw(place, 0.0),
+    VelocityYaw: lambda _: VelocityYaw(STILL, 0.0),
+    VelocityYawRate: lambda _: VelocityYawRate(STILL, 0.0),
+    BodyVelocityYawRate: lambda _: BodyVelocityYawRate(STILL, 0.0),
+    VelocityHeightYaw: lambda place: VelocityHeightYaw(0.0, 0.0, place.z, 0.0),
+    HeadingSpeed: lambda _: HeadingSpeed(0.0, 0.0),
+    ModeCommand: lambda place: ModeCommand(
+        1.0, position=PositionYaw(place, 0.0), position_given=True
+    ),
+}
+# noise of its own would move it from its place
+STILLED = {"pelican": "parameters: {linear_noise_mps2: 0, angular_noise_radps2: 0}"}
+FOOTLESS = "parameters: {feet: null}"
+
+
+class Constant(AbstractGuidance):
+    """Asks for the same for ever."""
+
+    signal: Any
+
+    def signal_type(self):
+        return type(self.signal)
+
+    def step(self, state, inputs, dt_s, key):
+        del inputs, dt_s, key
+        return state, strong(self.signal)
+
+
+def bridges_of(vehicle):
+    return [CONTROLLERS.find(name) for name in VEHICLES.find(vehicle).bridges]
+
+
+def chain(vehicle, controller):
+    """The signal to begin with, and the controllers beside the vehicle's own; None if none leads.
+
+    Ladders look at what controllers take and give, which their classes say.
+    """
+    wanted = CONTROLLERS.find(controller)
+    brought = bridges_of(vehicle)
+    names = [
+        controller,
+        *(name for name in USUAL if CONTROLLERS.find(name) not in (wanted, *brought)),
+    ]
+    at_hand = [*(CONTROLLERS.find(name) for name in names), *brought]
+    for signal in ASKED:
+        try:
+            path = ladder_path(at_hand, signal, VEHICLES.find(vehicle).dynamics.native)
+        except LadderError:
+            continue
+        if any(at_hand[i] is wanted for i in path):
+            return signal, [names[i] for i in path if i < len(names)]
+    return None
+
+
+PAIRS = [(v, c) for c in CONTROLLERS.names() for v in VEHICLES.names()]
+FLOWN = [pair for pair in PAIRS if chain(*pair)]
+# each controller on the first vehicle that it flies; on the others where there is more time
+FIRST = {c: v for v, c in reversed(FLOWN)}
+
+
+def scenario_of(vehicle, controllers, default):
+    kept = [name for name in controllers if name != default]
+    listed = ", ".join([*kept, default])
+    dynamics = VEHICLES.find(vehicle).dynamics
+    extra = STILLED.get(vehicle, FOOTLESS if hasattr(dynamics, "feet") else "parameters: {}")
+    place = place_of(vehicle)
+    text = f"""
+name: hover
+time: {{rate_hz: {RATE_HZ:g}, duration_s: 40}}
+vehicles:
+  one:
+    model: {vehicle}
+    start: {{position_world_m: {[place.x, place.y, place.z]}, yaw_deg: 30}}
+    controller: [{listed}]
+    guidance: hold
+    {extra}
+"""
+    return build(parse_document(text, "hover.yaml"), Path())
+
+
+def place_of(vehicle):
+    return ON_WATER if VEHICLES.find(vehicle).default_controller.startswith("vessel") else PLACE
+
+
+@pytest.mark.parametrize(
+    ("vehicle", "controller"),
+    [
+        pytest.param(v, c, marks=[] if FIRST[c] == v else [pytest.mark.slow], id=f"{c}-{v}")
+        for v, c in FLOWN
+    ],
+)
+def test_a_controller_holds_a_place_in_calm_air(vehicle, controller):
+    signal, names = chain(vehicle, controller)
+    default = VEHICLES.find(vehicle).default_controller
+    scenario = scenario_of(vehicle, names, default)
+    place = place_of(vehicle)
+    told = Scheduled(Constant(ASKED[signal](place)))
+    flown = eqx.tree_at(
+        lambda v: v.guidance, scenario.vehicles["one"], told, is_leaf=lambda x: x is None
+    )
+    used = ladder_path([r.component for r in flown.ladder], signal, flown.dynamics.native)
+    assert any(type(flown.ladder[i].component) is CONTROLLERS.find(controller) for i in used)
+    fleet = Fleet.of(scenario.world, {"one": flown}, RATE_HZ)
+    steps = round((SETTLING_S + HOLDING_S) * RATE_HZ)
+
+    def away_m(groups):
+        position = groups[0].truth.position_world_m
+        apart = Vec3(position.x[0], position.y[0], position.z[0]) - place
+        return apart.norm(), groups[0].status[0]
+
+    distances, status = jax.jit(lambda key: fleet.rollout(fleet.init(key), steps, away_m)[1])(
+        seed_key(0)
+    )
+    assert not np.asarray(status).any()
+    assert float(jnp.max(distances[round(SETTLING_S * RATE_HZ) :])) < ALLOWED_M
+
+
+@pytest.mark.parametrize("vehicle", VEHICLES.names())
+def test_what_leads_to_no_command_of_the_vehicle_is_refused_with_the_missing_rung(vehicle):
+    native = VEHICLES.find(vehicle).dynamics.native
+    apart = [c for v, c in PAIRS if v == vehicle and not chain(v, c)]
+    assert apart
+    for controller in apart:
+        text = f"""
+name: hover
+time: {{rate_hz: {RATE_HZ:g}, duration_s: 1}}
+vehicles:
+  one: {{model: {vehicle}, guidance: hold, controller: {controller}}}
+"""
+        with pytest.raises(ScenarioError) as refused:
+            build(parse_document(text, "hover.yaml"), Path())
+        said = str(refused.value)
+        assert f"to {native.__name__}, the vehicle's native command" in said
+        assert "nothing leads from" in said

@@ -1,0 +1,156 @@
+"""The regulator against a linearisation of its own, and flights with it."""
+
+import dataclasses
+import math
+
+import jax
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import kittiwake as kw
+from kittiwake.control.lqr import Deviations, Lqr
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.kinematics import Start
+from kittiwake.core.signals import PositionYaw
+from kittiwake.geometry.inertia import Inertia
+from kittiwake.geometry.vec3 import Vec3
+
+KEY = jax.random.key(0)
+MASS, G = 1.5, 9.81
+INERTIA = Inertia(0.02, 0.03, 0.04, xy=0.002, xz=-0.001)
+LAW = Lqr(MASS, INERTIA, 60.0)
+
+
+def hat(v):
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+
+
+def moved(x, u, h=1e-4):
+    """The errors after a short time of a Newton-Euler body, by the matrix exponential."""
+    p, theta, v, omega = x.reshape(4, 3)
+    j = INERTIA.matrix
+    r = expm(hat(theta))
+    acceleration = r[:, 2] * (G + u[0] / MASS) - [0.0, 0.0, G]
+    spin = np.linalg.solve(j, u[1:] - np.cross(omega, j @ omega))
+    turned = r @ expm(hat(omega) * h + hat(spin) * h**2 / 2)
+    later = np.array([turned[2, 1], turned[0, 2], turned[1, 0]])
+    later = (later - [turned[1, 2], turned[2, 0], turned[0, 1]]) / 2
+    return np.concatenate([p + v * h, later, v + acceleration * h, omega + spin * h])
+
+
+def linearised(h=1e-4, e=1e-5):
+    """A and B by central differences."""
+    x, u = np.zeros(12), np.zeros(4)
+    a = [(moved(x + e * d, u) - moved(x - e * d, u)) / (2 * e) for d in np.eye(12)]
+    b = [(moved(x, u + e * d) - moved(x, u - e * d)) / (2 * e) for d in np.eye(4)]
+    return (np.array(a).T - np.eye(12)) / h, np.array(b).T / h
+
+
+def weights():
+    q = 1.0 / LAW.acceptable.largest_state() ** 2
+    r = 1.0 / LAW.acceptable.largest_input(MASS, INERTIA) ** 2
+    return np.diag(q), np.diag(r)
+
+
+def test_gains_are_those_of_the_stable_half_of_the_hamiltonian():
+    (a, b), (q, r) = linearised(), weights()
+    hamiltonian = np.block([[a, -b @ np.linalg.solve(r, b.T)], [-q, -a.T]])
+    values, vectors = np.linalg.eig(hamiltonian)
+    stable = vectors[:, values.real < 0.0]
+    cost = np.real(stable[12:] @ np.linalg.inv(stable[:12]))
+    # the differences of the numerical linearisation over 0.1 ms
+    expected = np.linalg.solve(r, b.T @ cost)
+    scale = np.abs(expected).max(axis=1, keepdims=True)
+    np.testing.assert_allclose(LAW.gains / scale, expected / scale, atol=1e-3)
+
+
+def test_the_closed_loop_is_stable_and_well_damped():
+    a, b = linearised()
+    poles = np.linalg.eigvals(a - b @ np.array(LAW.gains))
+    assert poles.real.max() < -0.3
+    assert (-poles.real / np.abs(poles)).min() > 0.5
+
+
+def test_what_is_minded_less_is_allowed_to_be_larger():
+    lax = Lqr(MASS, INERTIA, 60.0, acceptable=Deviations(horizontal_position_m=5.0))
+    assert abs(lax.gains[2][0]) < 0.5 * abs(LAW.gains[2][0])
+
+
+def test_gains_of_ones_own_are_kept():
+    rows = tuple(tuple(float(i + j) for j in range(12)) for i in range(4))
+    assert Lqr(MASS, INERTIA, 60.0, gains=rows).gains == rows
+
+
+def turned(v, angle):
+    c, s = math.cos(angle), math.sin(angle)
+    return Vec3(c * v[0] - s * v[1], s * v[0] + c * v[1], v[2])
+
+
+def asked(angle, yaw_error=0.1, place=(0.3, -0.2, 0.4)):
+    start = Start(
+        turned((1.0, 2.0, 3.0), angle),
+        0.1,
+        -0.05,
+        angle,
+        turned((0.2, 0.1, -0.1), angle),
+        Vec3(0.1, 0.2, -0.1),
+    )
+    goal = PositionYaw(
+        turned((1.0 + place[0], 2.0 + place[1], 3.0 + place[2]), angle),
+        angle + yaw_error,
+        turned((0.1, 0.0, 0.2), angle),
+        turned((0.5, -0.4, 0.3), angle),
+        turned((0.2, 0.1, 0.0), angle),
+        0.3,
+    )
+    _, out = LAW.step((), (goal, start.kinematics()), 0.01, KEY)
+    return np.array([out.thrust_n, *out.torque_body_nm.array])
+
+
+@pytest.mark.parametrize("angle", [-3.1, -1.0, 0.7, 3.1, 9.0])
+def test_the_answer_is_the_same_at_any_heading(angle):
+    np.testing.assert_allclose(asked(angle), asked(0.0), atol=1e-11)
+
+
+def test_the_yaw_error_goes_the_short_way_round():
+    np.testing.assert_allclose(asked(3.0, 0.2), asked(3.0, 0.2 - 2.0 * math.pi), atol=1e-11)
+
+
+def test_a_far_set_point_asks_for_no_more_than_one_at_the_largest_step():
+    far, near = asked(0.0, 3.0, (3e5, -2e5, 4e5)), asked(0.0, 0.8, (3e5, -2e5, 4e5))
+    np.testing.assert_allclose(far, near, atol=1e-9)
+    one = np.array([0.3, -0.2, 0.4]) / np.linalg.norm([0.3, -0.2, 0.4])
+    np.testing.assert_allclose(asked(0.0, 0.1, 2.0 * one), asked(0.0, 0.1, 9.0 * one), atol=1e-9)
+
+
+def test_on_a_moving_place_that_is_flown_exactly_only_the_feed_forward_is_left():
+    # as level as the acceleration is small
+    goal = PositionYaw(Vec3(1.0, 2.0, 3.0), 0.0, Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.5))
+    start = Start(goal.position_world_m, velocity_world_mps=goal.velocity_world_mps)
+    _, out = LAW.step((), (goal, start.kinematics()), 0.01, KEY)
+    assert float(out.thrust_n) == pytest.approx(MASS * (G + 0.5))
+    np.testing.assert_allclose(out.torque_body_nm.array, 0.0, atol=1e-12)
+
+
+def test_a_vehicle_that_tells_no_inertia_is_refused():
+    with pytest.raises(ScenarioError, match="does not tell inertia_kgm2; take a rigid body"):
+        kw.load("hover-pelican", {"vehicles.pelican.controller": "lqr"})
+
+
+def test_a_hummingbird_goes_to_its_place_within_the_linear_range():
+    name = "vehicles.hummingbird"
+    given = {f"{name}.controller": "lqr", f"{name}.guidance.yaw_deg": 150}
+    frame = kw.load("hover-hummingbird", given).run(10.0).frame("hummingbird")
+    apart = [frame[f"{axis}_m"] - frame[f"setpoint.position_{axis}_world_m"] for axis in "xyz"]
+    assert np.linalg.norm(apart, axis=0)[frame.time_s >= 8.0].max() < 0.01
+    z_z = 1.0 - 2.0 * (frame.qx**2 + frame.qy**2)
+    assert np.arccos(z_z.min()) < 0.5
+
+
+def test_deviations_give_vectors_of_twelve_and_four():
+    states = dataclasses.replace(Deviations(), yaw_rad=0.7).largest_state()
+    assert states[5] == 0.7
+    np.testing.assert_allclose(
+        Deviations().largest_input(2.0, INERTIA), [6.0, 0.4, 0.6, 0.16], rtol=1e-12
+    )

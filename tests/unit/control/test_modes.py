@@ -1,0 +1,190 @@
+"""The modes of uav_gazebo: which law flies, and what a switch does."""
+
+from dataclasses import replace
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kittiwake as kw
+from kittiwake.control.acceleration import Acceleration
+from kittiwake.control.euler_attitude import EulerAttitude
+from kittiwake.control.modes import Modes
+from kittiwake.control.position import Position
+from kittiwake.control.rates import Rates
+from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
+from kittiwake.core.kinematics import Start
+from kittiwake.core.strong import strong
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.inertia import Inertia
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.vec3 import Vec3
+
+KEY = jax.random.key(0)
+DT_S = 0.002
+INERTIA = Inertia(3e-3, 3e-3, 6e-3)
+ATTITUDE, RATES = EulerAttitude(INERTIA), Rates(INERTIA)
+ACCELERATION = Acceleration(1.0, 1e9, max_tilt_rad=1.5)
+VELOCITY = UavGazeboVelocity(1.0, ATTITUDE)
+POSITION = Position(0.5, 1.0, 0.0, 1e9, 1e9, 1e9)
+LAW = Modes(ACCELERATION, VELOCITY, ATTITUDE, RATES, POSITION)
+FLYING = Start(
+    Vec3(1.0, 2.0, 3.0), 0.1, -0.2, 0.3, Vec3(0.5, -0.4, 0.3), Vec3(0.2, -0.1, 0.3)
+).kinematics()
+COMMANDS = {
+    "position": kw.PositionYaw(Vec3(2.0, 1.0, 4.0), 0.5, Vec3(0.1, 0.2, 0.3)),
+    "velocity": kw.VelocityYawRate(Vec3(1.0, -1.0, 0.5), 0.4),
+    "attitude": kw.ThrustAttitude(9.0, Quaternion.from_euler(EulerZYX(0.2, 0.1, 0.4))),
+    "rates": kw.ThrustRates(8.0, Vec3(0.1, 0.2, 0.3)),
+    "torque": kw.ThrustTorque(7.0, Vec3(1e-3, 2e-3, 3e-3)),
+}
+MODE = {name: float(number) for number, name in enumerate(COMMANDS, start=1)}
+
+
+def everything():
+    """A command of each mode, flying in the last."""
+    command = kw.ModeCommand(0.0)
+    for one in COMMANDS.values():
+        command = command.told(one)
+    return command
+
+
+def descended(name):
+    """What the laws give one after the other, without modes."""
+
+    def by(controller, signal):
+        return controller.step(controller.init(KEY), (signal, FLYING), DT_S, KEY)[1]
+
+    laws = {
+        "position": (POSITION, ACCELERATION, ATTITUDE),
+        "velocity": (VELOCITY,),
+        "attitude": (ATTITUDE,),
+        "rates": (RATES,),
+        "torque": (),
+    }
+    signal = COMMANDS[name]
+    for law in laws[name]:
+        signal = by(law, signal)
+    return signal
+
+
+@partial(jax.jit, static_argnums=0)
+def _stepped(law, state, command, estimate):
+    return law.step(state, (command, estimate), DT_S, KEY)
+
+
+def stepped(state, command, estimate=FLYING, law=LAW):
+    return _stepped(law, strong(state), strong(command), strong(estimate))
+
+
+def wrench(applied):
+    return np.array([applied.thrust_n, *applied.torque_body_nm.array])
+
+
+def after(command, steps=1, estimate=FLYING):
+    """The state after so many steps of a command from the beginning, and what was applied."""
+    state = LAW.init(KEY)
+    for _ in range(steps):
+        state, applied = stepped(state, command, estimate)
+    return state, applied
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_mode_flies_by_its_own_laws(name):
+    command = replace(everything(), mode=MODE[name])
+    _, found = after(command)
+    np.testing.assert_allclose(wrench(found), wrench(descended(name)), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("mode", [0.0, 6.0, -3.0])
+def test_no_mode_gives_neither_thrust_nor_torque(mode):
+    _, found = after(replace(everything(), mode=mode))
+    np.testing.assert_array_equal(wrench(found), 0.0)
+
+
+def test_negative_thrust_is_cut():
+    _, found = after(kw.ModeCommand(0.0).told(kw.ThrustTorque(-3.0, Vec3(0.1, 0.0, 0.0))))
+    np.testing.assert_array_equal(wrench(found), [0.0, 0.1, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("before", [*COMMANDS, "inactive"])
+def test_switching_into_a_mode_without_a_command_does_not_jump(before, name):
+    known = kw.ModeCommand(0.0)
+    if before != "inactive":
+        known = known.told(COMMANDS[before])
+    state, applied = after(known)
+    if before == name:  # was commanded, and is no switch
+        return
+    _, found = stepped(state, replace(known, mode=MODE[name]))
+    np.testing.assert_allclose(wrench(found), wrench(applied), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_was_applied_before_fades(name):
+    known = kw.ModeCommand(0.0).told(kw.ThrustTorque(20.0, Vec3(0.1, -0.1, 0.1)))
+    if name == "torque":
+        known = kw.ModeCommand(0.0).told(kw.ThrustRates(20.0, Vec3(1.0, -1.0, 1.0)))
+    state, _ = after(known)
+    switched = replace(known, mode=MODE[name])
+    founds = []
+    for _ in range(151):
+        state, found = stepped(state, switched)
+        founds.append(wrench(found))
+    first, later, last = founds[0], founds[50], founds[150]
+    # of the jump that there was not, exp(-1) is left after 0.1 s and exp(-3) after 0.3 s
+    held = (last - first * np.exp(-3.0)) / (1.0 - np.exp(-3.0))
+    np.testing.assert_allclose(later - held, (first - held) * np.exp(-1.0), rtol=0, atol=1e-9)
+
+
+def test_what_is_held_is_what_was_found_at_the_switch():
+    hover = kw.ModeCommand(0.0).told(kw.ThrustTorque(9.81, Vec3.zero()))
+    state, _ = after(hover)
+    for name in ("position", "velocity", "attitude", "rates"):
+        found, _ = stepped(state, replace(hover, mode=MODE[name]))
+        kept = found.found
+        elsewhere = replace(FLYING, position_world_m=Vec3(9.0, 9.0, 9.0))
+        later, _ = stepped(found, replace(hover, mode=MODE[name]), elsewhere)
+        assert all(jax.tree.leaves(jax.tree.map(np.array_equal, later.found, kept))), name
+    np.testing.assert_array_equal(kept.position.position_world_m.array, [1.0, 2.0, 3.0])
+    assert float(kept.position.yaw_rad) == pytest.approx(0.3, abs=1e-15)
+    np.testing.assert_array_equal(kept.velocity.velocity_world_mps.array, [0.5, -0.4, 0.3])
+    np.testing.assert_array_equal(kept.rates.angular_velocity_body_radps.array, [0.2, -0.1, 0.3])
+    assert float(kept.attitude.thrust_n) == float(kept.rates.thrust_n) == 9.81
+
+
+def test_switching_into_a_commanded_mode_begins_with_its_last_command():
+    state, _ = after(replace(everything(), mode=MODE["torque"]))
+    _, found = stepped(state, replace(everything(), mode=MODE["rates"]))
+    np.testing.assert_allclose(wrench(found), wrench(descended("rates")), rtol=1e-12, atol=1e-18)
+
+
+def test_a_mode_that_is_commanded_at_last_follows_from_then_on():
+    # the switch asks for what was applied already, so that nothing fades
+    state, _ = after(kw.ModeCommand(4.0), estimate=Start().kinematics())
+    _, found = stepped(state, kw.ModeCommand(0.0).told(COMMANDS["rates"]))
+    np.testing.assert_allclose(wrench(found), wrench(descended("rates")), rtol=1e-12, atol=1e-18)
+
+
+def test_a_command_that_no_mode_takes_is_refused():
+    with pytest.raises(TypeError, match=r"no mode takes a HeadingSpeed; give one of PositionYaw,"):
+        kw.ModeCommand(0.0).told(kw.HeadingSpeed(0.0, 1.0))
+
+
+def test_gains_have_finite_slopes_in_every_mode():
+    def loss(law, mode):
+        state = strong(law.init(KEY))
+        known = kw.ModeCommand(0.0).told(COMMANDS["torque"])
+        for command in (known, replace(known, mode=mode), replace(everything(), mode=mode)):
+            state, found = law.step(state, (command, FLYING), DT_S, KEY)
+        return found.thrust_n + found.torque_body_nm.dot(Vec3(3.0, 5.0, 7.0))
+
+    law = jax.tree.map(jnp.asarray, LAW)
+    slopes = jax.jit(jax.vmap(jax.grad(loss), (None, 0)))(law, jnp.arange(6.0))
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(slopes))
+    assert slopes.position.natural_frequency_radps[1] != 0.0
+    assert slopes.velocity.velocity_gain_per_s[2] != 0.0
+    assert slopes.attitude.tilt_frequency_radps[3] != 0.0
+    assert slopes.rates.gain_per_s[4] != 0.0

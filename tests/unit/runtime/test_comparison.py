@@ -1,0 +1,83 @@
+"""Comparing controllers: which are put where, that each gets the same, and what is refused."""
+
+import numpy as np
+import pytest
+
+from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.runtime.comparison import compare
+
+SCENARIO = """
+name: hops
+time: {rate_hz: 100, duration_s: 3}
+seed: 7
+vehicles:
+  tern:
+    model: rigid-body
+    start: {position_world_m: [0, 0, 5]}
+    controller: {type: position, natural_frequency_radps: 2.0}
+    guidance: {type: hold, position_world_m: [0.5, 0, 5.5]}
+"""
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory):
+    file = tmp_path_factory.mktemp("compared") / "hops.yaml"
+    file.write_text(SCENARIO)
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def trials(scenario):
+    noise = ["position_m=0.01", "velocity_mps=0", "attitude_rad=0", "rate_radps=0"]
+    return compare(scenario, ["position", "euler-attitude"], seeds=2, noise=noise)
+
+
+def test_each_is_flown_with_each_seed_from_the_scenario_s_on(trials):
+    flown = [(trial.controllers, trial.seed) for trial in trials]
+    assert flown == [(name, seed) for name in ("position", "euler-attitude") for seed in (7, 8)]
+    assert {trial.status for trial in trials} == {"completed"}
+
+
+def test_seeds_differ_by_the_noise_and_controllers_meet_the_same_noise(trials):
+    said = {
+        (trial.controllers, trial.seed): trial.table.part(("estimate.x_m",))[0, 0]
+        for trial in trials
+    }
+    assert said["position", 7] == said["euler-attitude", 7] != said["position", 8]
+
+
+def test_the_scenario_s_own_controllers_and_gains_stay_where_they_lead(trials, scenario):
+    # the way is that of the place's controller at 2 rad/s, whatever turns the body
+    (usual,) = compare(scenario, ["position"], overrides=["seed=7"])
+    for trial in trials:
+        assert trial.response.rise_time_s == pytest.approx(usual.response.rise_time_s, rel=0.05)
+    slower = "vehicles.tern.controller.natural_frequency_radps=1.0"
+    (slow,) = compare(scenario, ["euler-attitude"], overrides=[slower])
+    assert slow.table.part(("z_m",))[-1, 0] < usual.table.part(("z_m",))[-1, 0] - 0.02
+
+
+def test_without_noise_the_scenario_s_estimator_is_left_as_it_is(scenario):
+    (trial,) = compare(scenario, ["position"], overrides=["time.duration_s=0.1"])
+    np.testing.assert_array_equal(trial.table.part(("estimate.x_m",)), trial.table.part(("x_m",)))
+
+
+@pytest.mark.parametrize(
+    ("controller", "said"),
+    [
+        ("kemperr", "Did you mean 'kemper'?"),
+        ("rates", "does not come through rates on its way"),
+        ("vessel-position", "vessel-position"),
+        ("position+mixer", "mixer"),
+    ],
+)
+def test_what_does_not_fly_the_vehicle_is_refused_with_its_name(controller, said, scenario):
+    with pytest.raises(KittiwakeError) as refused:
+        compare(scenario, [controller])
+    assert said in str(refused.value)
+    assert controller.split("+")[-1] in str(refused.value)
+
+
+@pytest.mark.parametrize("noise", ["position_m", "position_m=-1", "positoin_m=1", "position_m=a"])
+def test_noise_that_is_none_is_refused(noise, scenario):
+    with pytest.raises(ScenarioError):
+        compare(scenario, ["position"], noise=[noise])

@@ -1,0 +1,94 @@
+"""Changing gains: before a flight, in the middle of one, and in what is written of it."""
+
+import numpy as np
+import pytest
+
+import kittiwake as kw
+from kittiwake.core.errors import ScenarioError
+
+SCENARIO = """
+name: pair
+time: {rate_hz: 100, duration_s: 1}
+vehicles:
+  tern:
+    model: rigid-body
+    count: 2
+    spacing_m: [5, 0, 0]
+    start: {position_world_m: [0, 0, 5]}
+    guidance: {type: hold, position_world_m: [0.5, 0, 5.5]}
+  gull:
+    model: rigid-body
+    start: {position_world_m: [0, 9, 5]}
+    guidance: {type: hold, position_world_m: [0, 9, 5.5]}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "pair.yaml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def places(simulation, steps):
+    for _ in range(steps):
+        simulation.step()
+    return {name: seen.truth.position_world_m.array for name, seen in simulation.observe().items()}
+
+
+def test_gains_set_before_a_flight_are_those_of_the_file(file):
+    controller = {"type": "position", "natural_frequency_radps": 3.0}
+    given = kw.load(file, {"vehicles.tern.controller": controller})
+    changed = kw.load(file)
+    changed.set_gains("tern", "position", natural_frequency_radps=3.0)
+    for name in given.names:
+        np.testing.assert_allclose(changed.run().values(name), given.run().values(name), atol=1e-12)
+
+
+def test_gains_set_in_flight_change_what_comes_and_nothing_that_was(file):
+    steady, changed = kw.load(file), kw.load(file)
+    for simulation in (steady, changed):
+        simulation.reset()
+        places(simulation, 20)
+    before = changed.observe()["tern-1"].truth.position_world_m.array
+    for frequency_radps in (2.0, 4.0):
+        changed.set_gains("tern", "position", natural_frequency_radps=frequency_radps)
+        changed.set_gains("tern", "attitude", tilt_frequency_radps=12.0)
+    at_once = changed.observe()["tern-1"].truth.position_world_m.array
+    np.testing.assert_allclose(at_once, before, rtol=0, atol=1e-12)
+    usual, faster = places(steady, 30), places(changed, 30)
+    for name in ("tern-1", "tern-2"):
+        assert faster[name][2] > usual[name][2] + 0.01
+    np.testing.assert_allclose(faster["gull"], usual["gull"], rtol=0, atol=1e-9)
+
+
+def test_gains_may_be_given_in_other_units_and_stay_in_the_scenario(file):
+    simulation = kw.load(file)
+    simulation.set_gains("gull", "attitude", tilt_frequency_degps=360.0)
+    simulation.set_gains("gull", "position", max_speed_mps=2.0)
+    written = simulation.scenario.document.data["vehicles"]["gull"]["controller"]
+    assert {"type": "attitude", "tilt_frequency_degps": 360.0} in written
+    assert {"type": "position", "max_speed_mps": 2.0} in written
+    attitude = simulation.scenario.vehicles["gull"].ladder[2].component
+    assert attitude.tilt_frequency_radps == pytest.approx(2.0 * np.pi)
+
+
+@pytest.mark.parametrize(
+    ("vehicle", "controller", "gains", "said"),
+    [
+        ("tren", "position", {}, "Did you mean 'tern'?"),
+        ("tern", "positio", {}, "Did you mean 'position'?"),
+        ("tern", "velocity", {}, "is not flown by velocity"),
+        ("tern", "position", {"natural_frequency_radps": -1.0}, "must be above 0"),
+        ("tern", "position", {"frequency_radps": 1.0}, "there is no such key"),
+    ],
+)
+def test_gains_that_are_none_are_refused_and_nothing_changes(
+    vehicle, controller, gains, said, file
+):
+    simulation = kw.load(file)
+    before = simulation.scenario
+    with pytest.raises(ScenarioError) as refused:
+        simulation.set_gains(vehicle, controller, **gains)
+    assert said in str(refused.value)
+    assert simulation.scenario is before
