@@ -105,6 +105,7 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import GUIDANCE
+from kittiwake.guidance.curve import Curve
 from kittiwake.guidance.hold import Hold
 from kittiwake.guidance.mode_tour import ModeTour, Stage
 from kittiwake.guidance.playback import Playback
@@ -247,6 +248,16 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "guidance/waypoints": {
         "once": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0))),
         "for ever": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0)), loop=True),
+    },
+    "guidance/curve": {
+        "helix": lambda: Curve(
+            Vec3(1.0, 2.0, 10.0),
+            Vec3(2.0, 1.0, 0.5),
+            Vec3(0.5, 0.5, 1.0),
+            Vec3(1.5, 0.0, 0.2),
+            Vec3(0.0, 0.0, 0.1),
+            yaw_rate_radps=0.3,
+        ),
     },
     "guidance/mode-tour": {
         "in turn": lambda: ModeTour(

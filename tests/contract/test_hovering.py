@@ -32,6 +32,7 @@ from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
+from kittiwake.scenario.parameters import build_component
 from kittiwake.sim.fleet import Fleet
 from kittiwake.vehicles import VEHICLES
 
@@ -101,8 +102,20 @@ def chain(vehicle, controller):
     return None
 
 
+def misfit(vehicle, controller):
+    """What a controller says of a vehicle that it is not made for; None if it fits."""
+    model = VEHICLES.find(vehicle)
+    dynamics = build_component(model.dynamics, model.parameters(), str)
+    try:
+        CONTROLLERS.find(controller).fitted(dynamics, 9.81)
+    except ScenarioError as error:
+        return str(error)
+    return None
+
+
 PAIRS = [(v, c) for c in CONTROLLERS.names() for v in VEHICLES.names()]
-FLOWN = [pair for pair in PAIRS if chain(*pair)]
+LED = [pair for pair in PAIRS if chain(*pair)]
+FLOWN = [pair for pair in LED if misfit(*pair) is None]
 # each controller on the first vehicle that it flies; on the others where there is more time
 FIRST = {c: v for v, c in reversed(FLOWN)}
 
@@ -167,7 +180,7 @@ def test_a_controller_holds_a_place_in_calm_air(vehicle, controller):
 @pytest.mark.parametrize("vehicle", VEHICLES.names())
 def test_what_leads_to_no_command_of_the_vehicle_is_refused_with_the_missing_rung(vehicle):
     native = VEHICLES.find(vehicle).dynamics.native
-    apart = [c for v, c in PAIRS if v == vehicle and not chain(v, c)]
+    apart = [c for v, c in PAIRS if v == vehicle and (v, c) not in FLOWN]
     assert apart
     for controller in apart:
         text = f"""
@@ -179,5 +192,8 @@ vehicles:
         with pytest.raises(ScenarioError) as refused:
             build(parse_document(text, "hover.yaml"), Path())
         said = str(refused.value)
-        assert f"to {native.__name__}, the vehicle's native command" in said
-        assert "nothing leads from" in said
+        if (vehicle, controller) in LED:
+            assert misfit(vehicle, controller) in said
+        else:
+            assert f"to {native.__name__}, the vehicle's native command" in said
+            assert "nothing leads from" in said

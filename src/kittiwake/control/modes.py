@@ -7,8 +7,9 @@ as they are. Inactive (0) gives neither thrust nor torque. Negative thrust is cu
 
 A mode follows its last command, and begins with it. One that was never commanded holds what it
 finds at the switch: place and yaw, velocity and yaw rate, attitude, body rates, or torque, the last
-three with the thrust of that moment. So that thrust and torque do not jump there, what was applied
-before less what the mode asks for at first is added and fades,
+three with the thrust of that moment, or that of the weight where nothing was applied. So that
+thrust and torque do not jump at a switch, what was applied before less what the mode asks for at
+first is added and fades,
 
     u(t) = u_mode(t) + (u_before - u_mode(0)) exp(-t / T),    T = ``fade_s``
 
@@ -120,19 +121,26 @@ class Modes(AbstractController):
         command, estimate = inputs
         mode = jnp.round(command.mode)
         switched = mode != state.mode
-        found = _chosen(switched, _found(estimate, state.applied), state.found)
+        found = _chosen(switched, _found(estimate, self._held(state)), state.found)
         begun = _chosen(switched, self.position.init(key), state.position)
         position, asked = self._asked(mode, _goals(command, found), estimate, begun, dt_s, key)
         fresh = _less(state.applied, asked)
         faded = _scaled(state.excess, jnp.exp(-dt_s / self.fade_s))
-        excess = _chosen(
-            switched, _scaled(fresh, jnp.where(_unknown(mode, command), 1.0, 0.0)), faded
-        )
+        # before the first step nothing was applied that could go on
+        goes_on = jnp.where(state.mode == NONE_YET, 0.0, 1.0)
+        excess = _chosen(switched, _scaled(fresh, goes_on), faded)
         flying = (mode >= POSITION) & (mode <= TORQUE)
         thrust = jnp.where(flying, jnp.maximum(asked.thrust_n + excess.thrust_n, 0.0), 0.0)
         torque = (asked.torque_body_nm + excess.torque_body_nm) * jnp.where(flying, 1.0, 0.0)
         applied = ThrustTorque(thrust, torque)
         return ModesState(mode, found, applied, excess, position), applied
+
+    def _held(self, state: ModesState) -> ThrustTorque:
+        """What goes on being applied after a switch; where nothing was, the weight."""
+        idle = (state.mode < POSITION) | (state.mode > TORQUE)
+        weight_n = self.acceleration.mass_kg * self.acceleration.gravity_mps2
+        applied = state.applied
+        return ThrustTorque(jnp.where(idle, weight_n, applied.thrust_n), applied.torque_body_nm)
 
     def _asked(
         self,
@@ -178,21 +186,6 @@ def _goals(command: ModeCommand, found: Goals) -> Goals:
         _chosen(_true(command.rates_given), command.rates, found.rates),
         _chosen(_true(command.torque_given), command.torque, found.torque),
     )
-
-
-def _unknown(mode: Real, command: ModeCommand) -> Flag:
-    """Whether the mode was never given a command."""
-    given = {
-        POSITION: command.position_given,
-        VELOCITY: command.velocity_given,
-        ATTITUDE: command.attitude_given,
-        RATES: command.rates_given,
-        TORQUE: command.torque_given,
-    }
-    unknown = jnp.asarray(False)
-    for number, flag in given.items():
-        unknown = jnp.where(mode == number, ~jnp.asarray(flag).astype(bool), unknown)
-    return unknown
 
 
 def _true(flag: Flag | Real) -> Flag:

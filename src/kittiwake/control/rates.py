@@ -26,7 +26,7 @@ class Rates(AbstractController):
     produces: ClassVar[type] = ThrustTorque
 
     inertia_kgm2: Inertia
-    gain_per_s: Annotated[Real, NOT_NEGATIVE] = 3.5
+    gain_per_s: Annotated[Real, NOT_NEGATIVE] = 15.0
 
     def step(
         self,

@@ -155,10 +155,21 @@ def test_what_is_held_is_what_was_found_at_the_switch():
     assert float(kept.attitude.thrust_n) == float(kept.rates.thrust_n) == 9.81
 
 
-def test_switching_into_a_commanded_mode_begins_with_its_last_command():
-    state, _ = after(replace(everything(), mode=MODE["torque"]))
-    _, found = stepped(state, replace(everything(), mode=MODE["rates"]))
-    np.testing.assert_allclose(wrench(found), wrench(descended("rates")), rtol=1e-12, atol=1e-18)
+def test_switching_into_a_commanded_mode_goes_over_to_its_last_command_without_a_jump():
+    state, before = after(replace(everything(), mode=MODE["torque"]))
+    state, found = stepped(state, replace(everything(), mode=MODE["rates"]))
+    np.testing.assert_allclose(wrench(found), wrench(before), rtol=1e-12, atol=1e-18)
+    # e^-20 of the difference is left after 2 s
+    for _ in range(1000):
+        state, found = stepped(state, replace(everything(), mode=MODE["rates"]))
+    np.testing.assert_allclose(wrench(found), wrench(descended("rates")), rtol=1e-7, atol=1e-10)
+
+
+def test_a_mode_without_a_command_after_inactive_carries_the_weight():
+    state, _ = after(kw.ModeCommand(0.0))
+    for _ in range(1000):
+        state, found = stepped(state, kw.ModeCommand(MODE["attitude"]))
+    assert float(found.thrust_n) == pytest.approx(9.81, rel=1e-7)
 
 
 def test_a_mode_that_is_commanded_at_last_follows_from_then_on():

@@ -1,0 +1,94 @@
+"""No controller unwinds whole turns: where yaw passes half a turn it does as it does elsewhere."""
+
+import dataclasses
+import math
+from typing import get_type_hints
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.contract.examples import forms_of
+
+from kittiwake.control import CONTROLLERS
+from kittiwake.core.columns import to_columns
+from kittiwake.core.kinematics import Start
+from kittiwake.core.signals import ModeCommand
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.trigonometry import wrap_angle
+from kittiwake.geometry.vec3 import Vec3
+
+KEY = jax.random.key(0)
+DT_S = 0.02
+# the vehicle turns by a step's worth each step, and is to be so far ahead
+TURN_RAD, AHEAD_RAD, STEPS = 0.08, 0.3, 6
+YAWS = ("yaw_rad", "heading_rad")
+# seen from there the six steps and what is wanted pass half a turn
+ELSEWHERE_RAD = (math.pi - 0.4, -math.pi + 1e-3, math.pi - 1e-3, math.pi + 0.2, 3.0 * math.pi)
+
+
+def asked(kind, yaw_rad):
+    """A signal that asks for this yaw and else to stay, level."""
+
+    def value(name, hint):
+        if hint is Vec3:
+            return Vec3.zero()
+        if hint is Quaternion:
+            return Quaternion.from_euler(EulerZYX(0.0, 0.0, yaw_rad))
+        if isinstance(hint, type) and issubclass(hint, eqx.Module):
+            return asked(hint, yaw_rad)
+        return yaw_rad if name in YAWS else 0.0
+
+    if kind is ModeCommand:
+        hints = get_type_hints(kind)
+        return ModeCommand(1.0, asked(hints["position"], yaw_rad), position_given=True)
+    hints = get_type_hints(kind)
+    return kind(**{f.name: value(f.name, hints[f.name]) for f in dataclasses.fields(kind)})
+
+
+def flown(controller, from_rad):
+    """What it gives over the steps, with yaws counted from where it began."""
+
+    def once(state, step):
+        yaw = wrap_angle(from_rad + TURN_RAD * step)
+        motion = Start(
+            Vec3.zero(), yaw_rad=yaw, angular_velocity_body_radps=Vec3(0.0, 0.0, TURN_RAD / DT_S)
+        ).kinematics()
+        wanted = asked(type(controller).consumes, wrap_angle(yaw + AHEAD_RAD))
+        later, given = controller.step(state, (wanted, motion), DT_S, KEY)
+        return later, _seen_from(given, from_rad)
+
+    state = jax.tree.map(jnp.asarray, controller.init(KEY))
+    given = []
+    for step in range(STEPS):
+        state, numbers = once(state, step)
+        given.append(list(numbers.values()))
+    return list(numbers), np.array(given, float)
+
+
+def _seen_from(given, from_rad):
+    """A command's numbers, with what is in world axes turned back."""
+    back = Quaternion.from_euler(EulerZYX(0.0, 0.0, -from_rad))
+
+    def turned(name, part):
+        if isinstance(part, Quaternion):
+            q = back * part
+            sign = jnp.where(q.w < 0.0, -1.0, 1.0)
+            return Quaternion(q.w * sign, q.x * sign, q.y * sign, q.z * sign)
+        if isinstance(part, Vec3) and "_world_" in name:
+            return back.rotate(part)
+        return wrap_angle(part - from_rad) if name in YAWS else part
+
+    names = [field.name for field in dataclasses.fields(given)]
+    return to_columns({name: turned(name, getattr(given, name)) for name in names})
+
+
+@pytest.mark.parametrize("name", CONTROLLERS.names())
+def test_a_controller_does_the_same_where_yaw_passes_half_a_turn(name):
+    controller = next(iter(forms_of("controllers", name, CONTROLLERS.find(name)).values()))()
+    columns, expected = flown(controller, 0.0)
+    for from_rad in ELSEWHERE_RAD:
+        _, found = flown(controller, from_rad)
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9, err_msg=str(columns))
