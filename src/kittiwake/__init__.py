@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kittiwake.core.signals import PositionYaw as PositionYaw
     from kittiwake.core.signals import RotorSpeeds as RotorSpeeds
     from kittiwake.core.signals import RudderThrust as RudderThrust
+    from kittiwake.core.signals import SurfaceMotion as SurfaceMotion
     from kittiwake.core.signals import ThrustAttitude as ThrustAttitude
     from kittiwake.core.signals import ThrustRates as ThrustRates
     from kittiwake.core.signals import ThrustTorque as ThrustTorque
@@ -68,6 +69,7 @@ _HOMES = {
     "RotorSpeeds": "kittiwake.core.signals",
     "RudderThrust": "kittiwake.core.signals",
     "Simulation": "kittiwake.runtime.simulation",
+    "SurfaceMotion": "kittiwake.core.signals",
     "ThrustAttitude": "kittiwake.core.signals",
     "ThrustRates": "kittiwake.core.signals",
     "ThrustTorque": "kittiwake.core.signals",
@@ -109,6 +111,7 @@ __all__ = [
     "RotorSpeeds",
     "RudderThrust",
     "Simulation",
+    "SurfaceMotion",
     "ThrustAttitude",
     "ThrustRates",
     "ThrustTorque",

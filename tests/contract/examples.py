@@ -28,6 +28,7 @@ from kittiwake.control.allocation import allocation
 from kittiwake.control.attitude import Attitude
 from kittiwake.control.butterworth import Butterworth
 from kittiwake.control.dikmen import Dikmen
+from kittiwake.control.distance_lock import DistanceLock
 from kittiwake.control.euler_attitude import EulerAttitude
 from kittiwake.control.hoffmann import Hoffmann
 from kittiwake.control.indi import Indi
@@ -40,6 +41,7 @@ from kittiwake.control.modes import Modes
 from kittiwake.control.pid import Pid
 from kittiwake.control.rates import Rates
 from kittiwake.control.stick_inversion import StickInversion
+from kittiwake.control.surface_following import SurfaceFollowing
 from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
 from kittiwake.control.uav_usv_cascade import UavUsvCascade
 from kittiwake.control.uav_usv_flatness import UavUsvFlatness
@@ -215,6 +217,11 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "controllers/indi": {
         "at once": lambda: Indi(Inertia(0.02, 0.03, 0.04)),
         "behind motors": lambda: Indi(Inertia(0.02, 0.03, 0.04, 0.001), actuator_lag_s=0.05),
+    },
+    "controllers/surface-following": {"of 1.5 kg": lambda: SurfaceFollowing(1.5, 28.8)},
+    "controllers/distance-lock": {
+        "straight": lambda: DistanceLock(1.5, 28.8),
+        "slanting": lambda: DistanceLock(1.5, 28.8, direction_world=Vec3(1.0, 15.0, 2.0)),
     },
     "controllers/mixer": {
         "plus": lambda: Mixer(allocation(HUBS, (1.0, -1.0, 1.0, -1.0), 0.02), 1e-5, 800.0)

@@ -23,6 +23,7 @@ from kittiwake.core.signals import (
     HeadingSpeed,
     ModeCommand,
     PositionYaw,
+    SurfaceMotion,
     VelocityHeightYaw,
     VelocityYaw,
     VelocityYawRate,
@@ -53,6 +54,8 @@ ASKED = {
     VelocityYawRate: lambda _: VelocityYawRate(STILL, 0.0),
     BodyVelocityYawRate: lambda _: BodyVelocityYawRate(STILL, 0.0),
     VelocityHeightYaw: lambda place: VelocityHeightYaw(0.0, 0.0, place.z, 0.0),
+    # as far from a floor as it should be
+    SurfaceMotion: lambda _: SurfaceMotion(1.0, 1.0, Vec3(0.0, 0.0, 1.0), 0.0),
     HeadingSpeed: lambda _: HeadingSpeed(0.0, 0.0),
     ModeCommand: lambda place: ModeCommand(
         1.0, position=PositionYaw(place, 0.0), position_given=True

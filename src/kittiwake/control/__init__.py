@@ -98,6 +98,14 @@ CONTROLLERS = Registry(
             "kittiwake.control.uav_usv_flatness:UavUsvFlatness",
             "position and accelerations to thrust and attitude (UAV-USV inverse kinematics)",
         ),
+        "surface-following": Entry(
+            "kittiwake.control.surface_following:SurfaceFollowing",
+            "motion along a surface to thrust and attitude (Coronel Loza)",
+        ),
+        "distance-lock": Entry(
+            "kittiwake.control.distance_lock:DistanceLock",
+            "distance from a surface to thrust and attitude (Coronel Loza)",
+        ),
         "vessel-heading-speed": Entry(
             "kittiwake.control.vessel_heading_speed:VesselHeadingSpeed",
             "heading and speed to rudder and thrust of a vessel (UAV-USV)",

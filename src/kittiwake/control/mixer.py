@@ -13,6 +13,7 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.control.allocation import Row, allocated, allocation
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.component import AbstractController, AbstractDynamics
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import RotorSpeeds, ThrustTorque
 from kittiwake.geometry.scalar import Real
@@ -34,10 +35,18 @@ class Mixer(AbstractController):
 
     @classmethod
     def fitted(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> dict[str, Any]:
-        """The rows for a vehicle that tells where its rotors are."""
+        """The rows for a vehicle that tells where its rotors are.
+
+        Raises:
+            ScenarioError: if it has none.
+        """
         told = dynamics.told(gravity_mps2)
         if "hubs_body_m" not in told:
-            return {}
+            message = (
+                f"mixer gives RotorSpeeds, and this vehicle ({type(dynamics).__name__}) is "
+                f"commanded by {dynamics.native.__name__}; leave mixer out"
+            )
+            raise ScenarioError(message)
         hubs = tuple(Vec3.of(hub) for hub in told["hubs_body_m"])
         rows = allocation(hubs, tuple(told["spins"]), told["torque_per_thrust_m"])
         return super().fitted(dynamics, gravity_mps2) | {"thrusts_from_wrench": rows}

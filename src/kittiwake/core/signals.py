@@ -65,6 +65,19 @@ class BodyVelocityYawRate(eqx.Module):
     acceleration_body_mps2: Vec3 = Vec3.zero()
 
 
+class SurfaceMotion(eqx.Module):
+    """Keep away from a surface and move along it, looking at it.
+
+    ``distance_m`` is what was measured, across the surface; ``normal_world`` is its unit normal to
+    the side of the vehicle. The speed is that up its steepest line, ahead where it is level.
+    """
+
+    distance_m: Real
+    wanted_distance_m: Real
+    normal_world: Vec3
+    speed_along_mps: Real
+
+
 class AccelerationYaw(eqx.Module):
     """Accelerate so (gravity not counted) while looking there."""
 
@@ -184,6 +197,7 @@ Signal: TypeAlias = (
     | VelocityHeightYaw
     | VelocityYawRate
     | BodyVelocityYawRate
+    | SurfaceMotion
     | AccelerationYaw
     | ThrustAttitude
     | ThrustRates

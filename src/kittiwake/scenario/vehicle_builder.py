@@ -264,7 +264,8 @@ def written_controllers(entry: Mapping[str, Any]) -> list[Any]:
 def _kind_of(written: Any) -> Any:
     """The class of a controller as a scenario names it; None if there is none of this name."""
     name = written.get("type") if isinstance(written, dict) else written
-    return CONTROLLERS.find(name) if name in CONTROLLERS.entries else None
+    known = isinstance(name, str) and name in CONTROLLERS.entries
+    return CONTROLLERS.find(name) if known else None
 
 
 def merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

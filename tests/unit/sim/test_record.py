@@ -96,6 +96,8 @@ def test_columns_are_state_command_actuators_sensors_estimate_and_the_rest(first
         *(f"estimate.{name}" for name in STATE),
         *(f"setpoint.velocity_{axis}_world_mps" for axis in "xyz"),
         "setpoint.yaw_rad",
+        *(f"setpoint.acceleration_{axis}_world_mps2" for axis in "xyz"),
+        "setpoint.yaw_rate_radps",
         *WIND,
         "guidance.legs",
         "status",
