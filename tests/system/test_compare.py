@@ -3,16 +3,27 @@
 import contextlib
 import csv
 import io
+import itertools
 import json
 import sys
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from matplotlib import image
+from matplotlib import image, style
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+from rich.console import Console
 
 import kittiwake.cli.compare
+from kittiwake.analysis.comparison import summaries
+from kittiwake.analysis.comparison_picture import draw_comparison
+from kittiwake.analysis.overview import look
+from kittiwake.analysis.response import Response, Trial
+from kittiwake.analysis.summary import SETPOINT_WORLD_M
+from kittiwake.analysis.table import STATE_COLUMNS, Table
 from kittiwake.cli import main
+from kittiwake.cli.comparison_table import comparison_tables
 
 SCENARIO = """
 name: hops
@@ -87,9 +98,11 @@ def test_the_file_has_a_row_for_each_flight_of_each_vehicle(comparison):
     assert all(0.0 < float(row["tracking_rms_m"]) < 0.1 for row in moving)
 
 
-def test_the_picture_shows_something(comparison):
-    folder, _ = comparison
-    pixels = image.imread(folder / "comparison.png")
+@pytest.mark.parametrize("vehicle", ["tern", "gull"])
+def test_there_is_a_picture_of_each_vehicle_that_shows_something(vehicle, comparison):
+    folder, answer = comparison
+    assert f"comparison-{vehicle}.png" in answer.out
+    pixels = image.imread(folder / f"comparison-{vehicle}.png")
     assert pixels.shape[1] > 1000
     assert np.std(pixels) > 0.05
 
@@ -103,6 +116,56 @@ def test_figures_alone_are_an_array(scenario, tmp_path):
     assert set(rows[0]) >= {"controllers", "seed", "status", "overshoot_percent", "roughness_x_m"}
 
 
+def trial(controllers, seed, settling_time_s):
+    """A flight of two seconds with little more than its settling time."""
+    times = np.linspace(0.0, 2.0, 21)
+    given = dict.fromkeys([*STATE_COLUMNS, *SETPOINT_WORLD_M], 0.0) | {"time_s": times, "qw": 1.0}
+    values = np.stack([np.broadcast_to(v, times.shape) for v in given.values()], axis=1)
+    found = Response(None, settling_time_s, None, 0.1 * seed, 12.0, None, {})
+    return Trial(controllers, "tern", seed, "completed", found, Table(tuple(given), values))
+
+
+NAMES = ["position", "lee", "position+attitude-rates+indi", "euler-attitude", "hoffmann", "kemper"]
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Six controllers with three flights each, of which two settle."""
+    return [
+        trial(name, seed, {1: 12.3, 2: None, 3: 34.5}[seed]) for name in NAMES for seed in (1, 2, 3)
+    ]
+
+
+def test_a_narrow_terminal_breaks_no_number_and_says_of_how_many_flights_it_is(many):
+    told = io.StringIO()
+    console = Console(file=told, width=80)
+    console.print(*comparison_tables(summaries(many), 80))
+    shown = told.getvalue()
+    # (34.5 - 12.3) / 2 in one digit
+    assert shown.count("23.4 ±10 (2 of 3)") == len(NAMES)
+    assert "…" not in shown
+    assert "e+" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_nothing_that_is_written_in_a_picture_overlaps(many):
+    with style.context(["default", look.SETTINGS]):
+        figure = draw_comparison(many)
+        figure.canvas.draw()
+    drawn = figure.canvas.get_renderer()
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    boxes = [(text.get_text(), text.get_window_extent(drawn)) for text in texts]
+    page = figure.bbox
+    wide = [(said, box) for said, box in boxes if len(said) > 6]
+    assert all(page.x0 <= box.x0 and box.x1 <= page.x1 for _, box in wide)
+    overlapping = [
+        (one, other)
+        for (one, a), (other, b) in itertools.combinations(wide, 2)
+        if Bbox.intersection(a, b) is not None
+    ]
+    assert overlapping == []
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -110,13 +173,16 @@ def test_figures_alone_are_an_array(scenario, tmp_path):
         (("--controllers", "position,position"), "different names"),
         (("--controllers", ","), "different names"),
         (("--controllers", "mixer"), "RotorSpeeds"),
-        (("--controllers", "position", "--noise", "position=1"), "there is no such key"),
+        (("--controllers", "lee,{type: lee}"), "gains cannot be given here"),
+        (("--controllers", "position", "--noise", "position=1"), "--noise position=1: position"),
         (("--controllers", "position", "--noise", "position_m"), "KEY=VALUE"),
         (("--controllers", "position", "--set", "vehicles.tren.model=os4"), "tren"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_in_a_message(options, said, scenario, tmp_path):
-    answer = compared(scenario, *options, "--out", tmp_path)
+    folder = tmp_path / "results"
+    answer = compared(scenario, *options, "--out", folder)
     assert answer.status == 2
+    assert not folder.exists()
     assert said in answer.err
     assert "Traceback" not in answer.err

@@ -11,7 +11,7 @@ not one smooth bend is residual. It depends on the units and on the length of th
 flights of one scenario can be compared by it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -27,6 +27,8 @@ SETTLED = 0.02
 LEAST_WAY_M = 1e-6
 # of its range, that a command is at its bound
 AT_BOUND = 1e-6
+# a command that changes by less, in its SI unit, stays the same but for rounding
+LEAST_CHANGE = 1e-9
 LOESS_SPAN, LOESS_DEGREE, LOESS_POINTS = 1.0, 2, 1000
 LEAST_POINTS = 20
 COMMAND = "cmd_"
@@ -45,8 +47,10 @@ class Response:
         settling_time_s: until it stays within 2 % of the way.
         overshoot_percent: beyond the place, of the way.
         tracking_rms_m: distance to the set point.
-        effort_percent: how far commands stray from their means, RMS, of their ranges.
-        saturated_percent: of the time, with any command at a bound.
+        effort_percent: how far commands stray from their means, RMS, of their ranges, or of their
+            largest spans where they have no range. Commands that never change do not count.
+        saturated_percent: of the time, with any command at a bound; those that never change do not
+            count beside others.
         roughness: by quantity, in metres and degrees.
     """
 
@@ -71,27 +75,49 @@ class Trial:
     table: Table
 
 
-def response(table: Table, bounds: Mapping[str, tuple[float, float]]) -> Response:
+def response(
+    table: Table,
+    bounds: Mapping[str, tuple[float, float]],
+    spans: Mapping[str, float] | None = None,
+) -> Response:
     """The figures of a vehicle.
 
     Args:
         table: its flight.
         bounds: of its native command, by column.
+        spans: of the flights with which it is compared, from ``command_spans``; its own if None.
     """
-    known = np.isfinite(table.part(STATE_COLUMNS)).all(axis=1)
-    flown = Table(table.columns, table.values[known])
+    flown = _flown(table)
     time_s, position_m = flown.part(("time_s",))[:, 0], flown.part(POSITION_WORLD_M)
     wanted_m = flown.part(SETPOINT_WORLD_M)
     towards_a_place = bool(np.isfinite(wanted_m).all()) and len(wanted_m) > 0
     step = _step(time_s, position_m, wanted_m) if towards_a_place else (None, None, None)
-    effort, saturated = _commands(flown, bounds)
+    moved = _changing(flown, bounds)
+    widths = _widths(bounds, command_spans([table], bounds) if spans is None else spans)
     return Response(
         *step,
         tracking_rms_m=_rms(wanted_m - position_m) if towards_a_place else None,
-        effort_percent=effort,
-        saturated_percent=saturated,
+        effort_percent=_effort(flown, moved, widths),
+        saturated_percent=_saturated(flown, moved, bounds),
         roughness=_roughness(time_s, position_m, flown.roll_pitch_yaw_deg),
     )
+
+
+def command_spans(tables: Sequence[Table], columns: Iterable[str]) -> dict[str, float]:
+    """From the least to the largest value of each command, of the flight where that is most."""
+    flights = [_flown(table) for table in tables]
+    return {
+        column: max(
+            (float(np.ptp(_command(t, column))) for t in flights if len(t.values)), default=0.0
+        )
+        for column in columns
+    }
+
+
+def _flown(table: Table) -> Table:
+    """The rows in which the vehicle's state is finite."""
+    known = np.isfinite(table.part(STATE_COLUMNS)).all(axis=1)
+    return Table(table.columns, table.values[known])
 
 
 def _rms(vectors: Points) -> float:
@@ -124,18 +150,44 @@ def _after(time_s: Series, outside: Bool[np.ndarray, " rows"]) -> float:
     return float(time_s[last[-1] + 1] - time_s[0]) if last.size else 0.0
 
 
-def _commands(
-    table: Table, bounds: Mapping[str, tuple[float, float]]
-) -> tuple[float | None, float | None]:
-    """Effort and time at the bounds, of commands that have a range."""
+def _command(table: Table, column: str) -> Series:
+    return table.part((f"{COMMAND}{column}",))[:, 0]
+
+
+def _changing(table: Table, columns: Iterable[str]) -> list[str]:
+    """The commands that do not stay what they are all the time."""
+    return [name for name in columns if command_spans([table], [name])[name] > LEAST_CHANGE]
+
+
+def _widths(
+    bounds: Mapping[str, tuple[float, float]], spans: Mapping[str, float]
+) -> dict[str, float]:
+    """What each command is measured by: its range, or the largest span if it has none."""
+    return {
+        column: high - low if high - low < inf else spans[column]
+        for column, (low, high) in bounds.items()
+    }
+
+
+def _effort(table: Table, moved: Sequence[str], widths: Mapping[str, float]) -> float | None:
+    if not widths or not len(table.values):
+        return None
+    strays = [float(np.var(_command(table, column) / widths[column])) for column in moved]
+    return 100.0 * float(np.sqrt(np.mean(strays))) if strays else 0.0
+
+
+def _saturated(
+    table: Table, moved: Sequence[str], bounds: Mapping[str, tuple[float, float]]
+) -> float | None:
     ranges = {column: (low, high) for column, (low, high) in bounds.items() if high - low < inf}
     if not ranges or not len(table.values):
-        return None, None
-    low, high = np.array(list(ranges.values())).T
-    shares = (table.part([f"{COMMAND}{column}" for column in ranges]) - low) / (high - low)
-    strays = shares - shares.mean(axis=0)
+        return None
+    counted = [column for column in ranges if column in moved] or list(ranges)
+    low, high = np.array([ranges[column] for column in counted]).T
+    values = np.column_stack([_command(table, column) for column in counted])
+    shares = (values - low) / (high - low)
     at_bound = ((shares <= AT_BOUND) | (shares >= 1.0 - AT_BOUND)).any(axis=1)
-    return 100.0 * float(np.sqrt(np.mean(strays**2))), 100.0 * float(at_bound.mean())
+    return 100.0 * float(at_bound.mean())
 
 
 def _roughness(time_s: Series, position_m: Points, angles_deg: Points) -> dict[str, float]:

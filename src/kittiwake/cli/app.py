@@ -41,7 +41,7 @@ def options(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """Simulate quadrotors from scenario files."""
+    """Simulate quadrotors and surface vessels from scenario files."""
     del version
 
 

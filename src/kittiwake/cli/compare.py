@@ -13,6 +13,8 @@ from kittiwake.cli.run import keep_compiled
 from kittiwake.core.errors import ScenarioError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kittiwake.analysis.response import Trial
 
 MAX_SEEDS = 10_000
@@ -50,39 +52,40 @@ def compare(
     """Fly several controllers on the same scenario and seeds; write a table and a picture."""
     from rich.console import Console
 
-    from kittiwake.analysis.comparison import (
-        PICTURE_FILE,
-        TABLE_FILE,
-        figures,
-        save_comparison,
-        summaries,
-    )
+    from kittiwake.analysis.comparison import figures, save_table, summaries
+    from kittiwake.analysis.comparison_picture import save_pictures
     from kittiwake.cli.comparison_table import comparison_tables
-    from kittiwake.runtime.comparison import compare as fly
+    from kittiwake.runtime.comparison import fly
     from kittiwake.runtime.run_folder import prepare_folder
+    from kittiwake.scenario.variants import variants
 
     keep_compiled()
     names = [name.strip() for name in controllers.split(",") if name.strip()]
     if len(set(names)) < max(len(names), 1):
         message = f"--controllers {controllers}: write different names with commas between them"
         raise ScenarioError(message)
+    compared = variants(scenario, names, overrides or (), noise)
     stem = Path(scenario).stem
     folder = out or Path("runs") / f"compare-{stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     prepare_folder(folder)
-    console = Console(stderr=True)
-    with console.status("compiling", spinner="line") as status:
-        trials: list[Trial] = fly(
-            scenario,
-            names,
-            seeds=seeds,
-            overrides=overrides or (),
-            noise=noise,
-            begun=status.update,
-        )
-        save_comparison(trials, folder)
+    with Console(stderr=True).status("compiling", spinner="line") as status:
+        trials = fly(compared, seeds=seeds, begun=status.update)
+        save_table(trials, folder)
+        pictures = save_pictures(trials, folder)
     if as_json:
         sys.stdout.write(json.dumps(figures(trials)) + "\n")
         return
     shown = Console()
-    shown.print(*comparison_tables(summaries(trials)))
-    shown.print(f"{TABLE_FILE} and {PICTURE_FILE} are in {folder}", highlight=False, soft_wrap=True)
+    shown.print(*comparison_tables(summaries(trials), shown.width))
+    shown.print(_files(trials, pictures, folder), highlight=False, markup=False, soft_wrap=True)
+
+
+def _files(trials: "Sequence[Trial]", pictures: "Sequence[str]", folder: Path) -> str:
+    """Where the results are, and which vehicles are drawn if not all of them."""
+    from kittiwake.analysis.comparison import TABLE_FILE
+
+    said = f"{', '.join([TABLE_FILE, *pictures[:-1]])} and {pictures[-1]} are in {folder}"
+    vehicles = len({trial.vehicle for trial in trials})
+    if vehicles == len(pictures):
+        return said
+    return f"{said}; of {vehicles} vehicles the first {len(pictures)} are drawn"

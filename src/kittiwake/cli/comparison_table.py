@@ -1,22 +1,65 @@
-"""The figures of a comparison as a table for people."""
+"""The figures of a comparison as tables for people."""
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from rich import box
 from rich.table import Table
 
-from kittiwake.analysis.comparison import SHOWN
-from kittiwake.analysis.summary import in_digits
+from kittiwake.analysis.comparison import SHOWN, Spread
+from kittiwake.scenario.variants import AND
+
+# between two columns
+PADDING = 2
+
+Rows = Sequence[dict[str, Any]]
 
 
-def comparison_tables(rows: Sequence[dict[str, Any]]) -> list[Table]:
-    """For each vehicle a table of what ``summaries`` gives: a column for each of the compared."""
+def comparison_tables(rows: Rows, width: int) -> list[Table]:
+    """Of each vehicle what ``summaries`` gives, with a column for each of the compared.
+
+    Args:
+        rows: the summaries.
+        width: of the terminal, in characters; what does not fit goes into a further table.
+    """
     vehicles = dict.fromkeys(row["vehicle"] for row in rows)
-    return [_table(name, [row for row in rows if row["vehicle"] == name]) for name in vehicles]
+    return [
+        _table(name, titles, columns)
+        for name in vehicles
+        for titles, columns in _pages([row for row in rows if row["vehicle"] == name], width)
+    ]
 
 
-def _table(vehicle: str, rows: Sequence[dict[str, Any]]) -> Table:
+def _pages(rows: Rows, width: int) -> list[tuple[list[str], list[list[str]]]]:
+    """The titles of the lines, and as many columns as fit beside them, for each table."""
+    shown = {
+        name: title for name, title in SHOWN.items() if any(row[name] is not None for row in rows)
+    }
+    titles = [*shown.values(), "completed"]
+    pages: list[list[list[str]]] = []
+    left = 0
+    for row in rows:
+        column = _column(row, list(shown))
+        taken = PADDING + max(len(line) for cell in column for line in cell.split("\n"))
+        if not pages or taken > left:
+            pages.append([])
+            left = width - max(map(len, titles)) - PADDING
+        pages[-1].append(column)
+        left -= taken
+    return [(titles, page) for page in pages]
+
+
+def _column(row: dict[str, Any], shown: Sequence[str]) -> list[str]:
+    """The name, in lines that end with a plus, and below it the figures."""
+    return [
+        row["controllers"].replace(AND, f"{AND}\n"),
+        *(_cell(row[name], row["flights"]) for name in shown),
+        f"{row['completed']} of {row['flights']}",
+    ]
+
+
+def _table(vehicle: str, titles: Sequence[str], columns: Sequence[Sequence[str]]) -> Table:
     table = Table(
         title=vehicle,
         title_justify="left",
@@ -25,18 +68,22 @@ def _table(vehicle: str, rows: Sequence[dict[str, Any]]) -> Table:
         pad_edge=False,
     )
     table.add_column("", no_wrap=True)
-    for row in rows:
-        table.add_column(row["controllers"], justify="right", overflow="fold")
-    for name, title in SHOWN.items():
-        if any(row[name] is not None for row in rows):
-            table.add_row(title, *(_cell(row[name], row["flights"]) for row in rows))
-    table.add_row("completed", *(f"{row['completed']} of {row['flights']}" for row in rows))
+    for name, *_ in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    for line in zip(titles, *(cells for _, *cells in columns), strict=True):
+        table.add_row(*line)
     return table
 
 
-def _cell(value: tuple[float, float] | None, flights: int) -> str:
-    """The mean, and the deviation over the seeds if there are several."""
-    if value is None:
+def _cell(spread: Spread | None, flights: int) -> str:
+    """The mean, the deviation over the seeds if there are several, and of how many it is."""
+    if spread is None:
         return "-"
-    mean, deviation = value
-    return in_digits(mean) if flights == 1 else f"{in_digits(mean)} ± {deviation:.1g}"
+    if spread.known < 2:
+        return spread.in_words(flights)
+    mean, *of_how_many = spread.in_words(flights).split(" ", 1)
+    return " ".join([mean, f"±{_in_one_digit(spread.deviation)}", *of_how_many])
+
+
+def _in_one_digit(value: float) -> str:
+    return np.format_float_positional(value, precision=1, fractional=False, trim="-")

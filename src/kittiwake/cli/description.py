@@ -51,6 +51,7 @@ def describe(registry: Registry | None, name: str, summary: str) -> Description:
     lines = [summary]
     if issubclass(thing, AbstractController):
         lines.append(f"Takes {thing.consumes.__name__}, gives {thing.produces.__name__}.")
+        lines.append("Of what is required it takes from the vehicle what that tells of itself.")
     if issubclass(thing, AbstractSensor):
         told = ", ".join(field.name for field in fields(thing.measures))
         lines.append(f"Measures {told}. Takes a list of errors beside these keys:")

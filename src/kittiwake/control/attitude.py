@@ -11,9 +11,9 @@ quadrocopter attitude control", equation 29, with the gyroscopic term fed forwar
 
 from typing import Annotated, ClassVar
 
-import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.control.attitude_error import AttitudeError
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.component import AbstractController
 from kittiwake.core.kinematics import Kinematics
@@ -45,15 +45,14 @@ class Attitude(AbstractController):
         del dt_s, key
         wanted, estimate = inputs
         omega = estimate.angular_velocity_body_radps
-        error = estimate.q_world_from_body.inverse() * wanted.q_world_from_body
-        behind = error.rotate(wanted.angular_velocity_body_radps) - omega
-        turn = error.vector * (2.0 * jnp.where(error.w < 0.0, -1.0, 1.0))
+        error = AttitudeError.between(wanted, estimate)
+        turn, behind = error.turn_body_rad, error.rate_body_radps
         wanted_rate = Vec3(
             self._answer(self.tilt_frequency_radps, turn.x, behind.x),
             self._answer(self.tilt_frequency_radps, turn.y, behind.y),
             self._answer(self.yaw_frequency_radps, turn.z, behind.z),
         )
-        gyroscopic = omega.cross(self.inertia_kgm2.times(omega))
+        gyroscopic = self.inertia_kgm2.gyroscopic(omega)
         torque = self.inertia_kgm2.times(wanted_rate) + gyroscopic
         return state, ThrustTorque(wanted.thrust_n, torque)
 

@@ -65,7 +65,7 @@ class Dikmen(AbstractController):
             self._answer(yaw, turn.z, rate.z),
         )
         omega = estimate.angular_velocity_body_radps
-        gyroscopic = omega.cross(self.inertia_kgm2.times(omega))
+        gyroscopic = self.inertia_kgm2.gyroscopic(omega)
         torque = self.inertia_kgm2.times(acceleration) + gyroscopic
         return state, ThrustTorque(wanted.thrust_n, torque)
 

@@ -126,7 +126,7 @@ def torque_body_nm(
     """The torque by which the angles of a body get these second derivatives."""
     q, omega = estimate.q_world_from_body, estimate.angular_velocity_body_radps
     acceleration = present.angular_acceleration_world_radps2(accelerations_radps2)
-    return inertia.times(q.inverse().rotate(acceleration)) + omega.cross(inertia.times(omega))
+    return inertia.times(q.inverse().rotate(acceleration)) + inertia.gyroscopic(omega)
 
 
 def _answer(frequency_radps: Real, damping: Real, angle_rad: Real, rate_radps: Real) -> Real:

@@ -18,6 +18,8 @@ vehicles.
 Beyond the source the error of the place asks for no more than a speed, and both errors for no more
 than an acceleration; while that is cut, A is taken to stand still. Drag is neglected. The attitude
 settles from any start but one turned by exactly half a turn, where e_R vanishes.
+``max_feedback_mps2`` below g keeps A from pointing down in a descent: as A passes near zero its
+direction turns too fast for any torque.
 """
 
 from typing import Annotated, ClassVar

@@ -1,17 +1,17 @@
 """Linear-quadratic regulator about hover: from a place to thrust and torque.
 
-With x = (p, theta, v, omega), the errors of place, rotation vector, velocity and body rates, and
-u = (F - m g, tau)::
+With x = (p, theta, v, omega), the errors of place, angles, velocity and body rates, and u = (F -
+m g, tau)::
 
-    p' = v,   theta' = omega + theta x omega / 2,   v' = R(theta) e_z F / m - g e_z
-    omega' = J^-1 (tau - omega x J omega)
-    A, B: the derivatives of these at hover,    u = -K x,    K = R^-1 B^T P
+    x' = A x + B u: the vehicle's own motion at hover (``hover_motion``)
+    u = -K x,    K = R^-1 B^T P
     A^T P + P A - P B R^-1 B^T P + Q = 0        Q = diag(1 / x_max^2),  R = diag(1 / u_max^2)
 
-K is computed when the controller is built, unless ``gains`` gives it. The weights are Bryson's: the
-largest acceptable deviation of each state and input, those of inputs per mass and inertia. Sources:
-Bryson and Ho (1975), "Applied Optimal Control", sections 5.2 and 5.4; Anderson and Moore (1990),
-"Optimal Control: Linear Quadratic Methods", chapters 2 and 3.
+A and B are taken of the vehicle that it flies, drag and rotors in the flow included, the lag of
+motors left out; K is computed from them when the controller is built, and fixed from then on. The
+weights are Bryson's: the largest acceptable deviation of each state and input, those of inputs per
+mass and inertia. Sources: Bryson and Ho (1975), "Applied Optimal Control", sections 5.2 and 5.4;
+Anderson and Moore (1990), "Optimal Control: Linear Quadratic Methods", chapters 2 and 3.
 
 In flight p, v and theta are counted in the axes of the present heading, in which hover is the same
 at any yaw; theta is the tilt there and the error of yaw. Acceleration and jerk that are fed forward
@@ -20,17 +20,22 @@ cut, so that a far set point asks for no more tilt than one at ``max_step_m``. F
 some .5 rad of tilt, the linear law means little. It has no integral: drag and wind leave an offset.
 """
 
-import dataclasses
-from functools import cache
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 from scipy.linalg import solve_continuous_are
 
+from kittiwake.control.hover_motion import (
+    INPUTS,
+    STATES,
+    FliesNearHover,
+    Rows,
+    linearised,
+    of_rigid_body,
+)
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.component import AbstractController, AbstractDynamics
 from kittiwake.core.errors import ScenarioError
@@ -42,9 +47,6 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
-
-Gains: TypeAlias = tuple[tuple[Real, ...], ...]
-ALONG = Vec3(0.0, 0.0, 1.0)
 
 
 class Deviations(eqx.Module):
@@ -82,7 +84,11 @@ class Deviations(eqx.Module):
 
 
 class Lqr(AbstractController):
-    """Optimal state feedback about hover, at any yaw."""
+    """Optimal state feedback about hover, at any yaw.
+
+    ``motion_rows`` and ``input_rows`` are A and B; without them the vehicle is a rigid body in a
+    vacuum. ``gains`` is K, a row for each input: it follows from the others, so nobody gives it.
+    """
 
     consumes: ClassVar[type] = PositionYaw
     produces: ClassVar[type] = ThrustTorque
@@ -94,38 +100,47 @@ class Lqr(AbstractController):
     acceptable: Deviations = Deviations()
     max_step_m: Annotated[Real, POSITIVE] = 2.0
     max_yaw_step_rad: Annotated[Real, POSITIVE] = 0.8
-    gains: Gains | None = None
+    motion_rows: Rows | None = eqx.field(static=True, default=None)
+    input_rows: Rows | None = eqx.field(static=True, default=None)
+    gains: Rows | None = None
 
     def __post_init__(self) -> None:
-        """K of these parameters, where none is given."""
-        if self.gains is not None:
-            return
-        largest = self.acceptable.largest_input(self.mass_kg, self.inertia_kgm2)
-        moments = self.inertia_kgm2
-        self.gains = designed(
-            (float(self.mass_kg), float(self.gravity_mps2)),
-            tuple(map(float, dataclasses.astuple(moments))),
-            tuple(self.acceptable.largest_state().tolist()),
-            tuple(largest.tolist()),
+        """K of these parameters."""
+        a, b = of_rigid_body(self.mass_kg, self.inertia_kgm2, self.gravity_mps2)
+        # no field(init=False): Equinox warns of numbers in those
+        given, self.gains = (
+            self.gains,
+            designed(
+                _matrix("motion_rows", self.motion_rows or a, STATES),
+                _matrix("input_rows", self.input_rows or b, INPUTS),
+                self.acceptable.largest_state(),
+                self.acceptable.largest_input(self.mass_kg, self.inertia_kgm2),
+            ),
         )
+        if given is not None and given != self.gains:
+            message = (
+                "gains: other numbers than those that follow from acceptable, motion_rows and "
+                "input_rows are not allowed; leave gains out, and write the weights in acceptable"
+            )
+            raise ValueError(message)
 
     @classmethod
     def fitted(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> dict[str, Any]:
-        """Mass, inertia and thrust of the vehicle.
+        """Mass, inertia and thrust of the vehicle, and how it moves near hover.
 
         Raises:
-            ScenarioError: if it does not tell them.
+            ScenarioError: if it does not say how.
         """
-        fitted = super().fitted(dynamics, gravity_mps2)
-        missing = [name for name in ("mass_kg", "inertia_kgm2") if name not in fitted]
-        if missing:
+        if not isinstance(dynamics, FliesNearHover):
             message = (
-                f"lqr is designed for a vehicle's mass and inertia, and this one ("
-                f"{type(dynamics).__name__}) does not tell {' and '.join(missing)}; take a rigid "
-                "body, or another controller from PositionYaw"
+                "lqr is designed for the motion of a rigid body near hover, and this vehicle ("
+                f"{type(dynamics).__name__}) is not one; take a rigid body, or another controller "
+                "from PositionYaw"
             )
             raise ScenarioError(message)
-        return fitted
+        motion, inputs = linearised(dynamics, gravity_mps2)
+        rows = {"motion_rows": motion, "input_rows": inputs}
+        return super().fitted(dynamics, gravity_mps2) | rows
 
     def step(
         self,
@@ -184,37 +199,34 @@ def _parts(v: Vec3) -> tuple[Real, Real, Real]:
     return v.x, v.y, v.z
 
 
-def motion(
-    x: Float[Array, "12"], u: Float[Array, "4"], mass_kg: Real, inertia: Inertia, gravity: Real
-) -> Float[Array, "12"]:
-    """How a rigid body near hover moves on: x', with u counted from hover."""
-    theta, velocity, omega = Vec3.of(x[3:6]), x[6:9], Vec3.of(x[9:])
-    up = Quaternion.from_rotation_vector(theta).rotate(ALONG)
-    turning = omega + theta.cross(omega) * 0.5
-    acceleration = up * (gravity + u[0] / mass_kg) - ALONG * gravity
-    spin = inertia.solve(Vec3.of(u[1:]) - omega.cross(inertia.times(omega)))
-    return jnp.concatenate([velocity, turning.array, acceleration.array, spin.array])
+def _matrix(name: str, rows: Rows, columns: int) -> np.ndarray:
+    if len(rows) != STATES or any(len(row) != columns for row in rows):
+        lengths = ", ".join(sorted({str(len(row)) for row in rows}))
+        message = (
+            f"{name}: {len(rows)} rows of {lengths} numbers are not allowed; write {STATES} rows "
+            f"of {columns} numbers, or leave {name} out"
+        )
+        raise ValueError(message)
+    return np.array(rows, float)
 
 
-@cache
 def designed(
-    mass_and_gravity: tuple[float, float],
-    inertia: tuple[float, ...],
-    largest_state: tuple[float, ...],
-    largest_input: tuple[float, ...],
-) -> Gains:
-    """K, a row for each input."""
-    mass_kg, gravity = mass_and_gravity
+    a: np.ndarray, b: np.ndarray, largest_state: np.ndarray, largest_input: np.ndarray
+) -> Rows:
+    """K, a row for each input.
 
-    def moved(x: Float[Array, "12"], u: Float[Array, "4"]) -> Float[Array, "12"]:
-        return motion(x, u, mass_kg, Inertia(*inertia), gravity)
-
-    # also while something else is being compiled
-    with jax.ensure_compile_time_eval():
-        slopes = jax.jacfwd(moved, argnums=(0, 1))(jnp.zeros(12), jnp.zeros(4))
-        a, b = (np.asarray(slope, np.float64) for slope in slopes)
-    state_weights = np.diag(np.square(1.0 / np.array(largest_state)))
-    input_weights = np.diag(np.square(1.0 / np.array(largest_input)))
-    cost = solve_continuous_are(a, b, state_weights, input_weights)
+    Raises:
+        ValueError: if no feedback holds such a vehicle.
+    """
+    state_weights = np.diag(np.square(1.0 / largest_state))
+    input_weights = np.diag(np.square(1.0 / largest_input))
+    try:
+        cost = solve_continuous_are(a, b, state_weights, input_weights)
+    except ValueError as error:
+        message = (
+            f"motion_rows, input_rows: no feedback holds a vehicle that moves so ({error}); leave "
+            "them out, or write those of a vehicle that thrust and torque can steer"
+        )
+        raise ValueError(message) from error
     gains = np.linalg.solve(input_weights, b.T @ cost)
     return tuple(tuple(row) for row in gains.tolist())

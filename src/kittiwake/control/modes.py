@@ -5,11 +5,9 @@ Each mode enters the ladder at its own rung: position and yaw (1) by ``position`
 ``euler-attitude``, where the first joins, thrust and rates (4) by ``rates``, thrust and torque (5)
 as they are. Inactive (0) gives neither thrust nor torque. Negative thrust is cut.
 
-A mode follows its last command, and begins with it. One that was never commanded holds what it
-finds at the switch: place and yaw, velocity and yaw rate, attitude, body rates, or torque, the last
-three with the thrust of that moment, or that of the weight where nothing was applied. So that
-thrust and torque do not jump at a switch, what was applied before less what the mode asks for at
-first is added and fades,
+A mode follows its last command, and begins with it. One that was never commanded holds the place
+and the yaw that it finds at the switch, by the first law. So that thrust and torque do not jump at
+a switch, what was applied before less what the mode asks for at first is added and fades,
 
     u(t) = u_mode(t) + (u_before - u_mode(0)) exp(-t / T),    T = ``fade_s``
 
@@ -25,7 +23,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.acceleration import Acceleration
-from kittiwake.control.euler_attitude import EulerAttitude, turning
+from kittiwake.control.euler_attitude import EulerAttitude
 from kittiwake.control.position import Position, PositionState
 from kittiwake.control.rates import Rates
 from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
@@ -35,12 +33,9 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import (
     ModeCommand,
     PositionYaw,
-    ThrustAttitude,
-    ThrustRates,
     ThrustTorque,
     VelocityYawRate,
 )
-from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
@@ -51,24 +46,14 @@ POSITION, VELOCITY, ATTITUDE, RATES, TORQUE = 1.0, 2.0, 3.0, 4.0, 5.0
 NONE_YET = -1.0
 
 
-class Goals(eqx.Module):
-    """What each mode is to follow."""
-
-    position: PositionYaw
-    velocity: VelocityYawRate
-    attitude: ThrustAttitude
-    rates: ThrustRates
-    torque: ThrustTorque
-
-
 class ModesState(eqx.Module):
-    """The present mode, what was found at the switch to it, and what was applied last.
+    """The present mode, the place at the switch to it, and what was applied last.
 
     ``excess`` is what is still added of the thrust and torque before the switch.
     """
 
     mode: Real
-    found: Goals
+    found: PositionYaw
     applied: ThrustTorque
     excess: ThrustTorque
     position: PositionState
@@ -101,13 +86,7 @@ class Modes(AbstractController):
     def init(self, key: PRNGKeyArray) -> ModesState:
         """No mode yet, and nothing applied."""
         nothing = ThrustTorque(0.0, Vec3.zero())
-        found = Goals(
-            PositionYaw(Vec3.zero(), 0.0),
-            VelocityYawRate(Vec3.zero(), 0.0),
-            ThrustAttitude(0.0, Quaternion.identity()),
-            ThrustRates(0.0, Vec3.zero()),
-            nothing,
-        )
+        found = PositionYaw(Vec3.zero(), 0.0)
         return ModesState(NONE_YET, found, nothing, nothing, self.position.init(key))
 
     def step(
@@ -121,9 +100,13 @@ class Modes(AbstractController):
         command, estimate = inputs
         mode = jnp.round(command.mode)
         switched = mode != state.mode
-        found = _chosen(switched, _found(estimate, self._held(state)), state.found)
+        here = PositionYaw(estimate.position_world_m, estimate.euler_world_from_body.yaw_rad)
+        found = _chosen(switched, here, state.found)
         begun = _chosen(switched, self.position.init(key), state.position)
-        position, asked = self._asked(mode, _goals(command, found), estimate, begun, dt_s, key)
+        unknown = _unknown(mode, command)
+        goal = _chosen(unknown, found, command.position)
+        flown = jnp.where(unknown, POSITION, mode)
+        position, asked = self._asked(flown, goal, command, estimate, begun, dt_s, key)
         fresh = _less(state.applied, asked)
         faded = _scaled(state.excess, jnp.exp(-dt_s / self.fade_s))
         # before the first step nothing was applied that could go on
@@ -135,57 +118,52 @@ class Modes(AbstractController):
         applied = ThrustTorque(thrust, torque)
         return ModesState(mode, found, applied, excess, position), applied
 
-    def _held(self, state: ModesState) -> ThrustTorque:
-        """What goes on being applied after a switch; where nothing was, the weight."""
-        idle = (state.mode < POSITION) | (state.mode > TORQUE)
-        weight_n = self.acceleration.mass_kg * self.acceleration.gravity_mps2
-        applied = state.applied
-        return ThrustTorque(jnp.where(idle, weight_n, applied.thrust_n), applied.torque_body_nm)
-
     def _asked(
         self,
         mode: Real,
-        goals: Goals,
+        place: PositionYaw,
+        command: ModeCommand,
         estimate: Kinematics,
         begun: PositionState,
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[PositionState, ThrustTorque]:
         """What the mode's law asks for: down the ladder, a law at each rung."""
-        position, acceleration = self.position.step(begun, (goals.position, estimate), dt_s, key)
+        position, acceleration = self.position.step(begun, (place, estimate), dt_s, key)
         _, tilt = self.acceleration.step((), (acceleration, estimate), dt_s, key)
-        attitude = _chosen(mode == POSITION, tilt, goals.attitude)
+        attitude = _chosen(mode == POSITION, tilt, command.attitude)
         _, turned = self.attitude.step((), (attitude, estimate), dt_s, key)
-        _, moved = self.velocity.step((), (goals.velocity, estimate), dt_s, key)
-        _, spun = self.rates.step((), (goals.rates, estimate), dt_s, key)
-        asked = _chosen(mode == TORQUE, goals.torque, turned)
+        _, moved = self.velocity.step((), (_in_world(command, estimate), estimate), dt_s, key)
+        _, spun = self.rates.step((), (command.rates, estimate), dt_s, key)
+        asked = _chosen(mode == TORQUE, command.torque, turned)
         asked = _chosen(mode == RATES, spun, asked)
         return position, _chosen(mode == VELOCITY, moved, asked)
 
 
-def _found(estimate: Kinematics, applied: ThrustTorque) -> Goals:
-    """What holds a vehicle as it is and what is applied to it."""
-    thrust_n, omega = applied.thrust_n, estimate.angular_velocity_body_radps
-    yaw_rad = estimate.euler_world_from_body.yaw_rad
-    psi_rate = turning(estimate).rates_radps.z
-    return Goals(
-        PositionYaw(estimate.position_world_m, yaw_rad),
-        VelocityYawRate(estimate.velocity_world_mps, psi_rate),
-        ThrustAttitude(thrust_n, estimate.q_world_from_body),
-        ThrustRates(thrust_n, omega),
-        applied,
+def _in_world(command: ModeCommand, estimate: Kinematics) -> VelocityYawRate:
+    """The velocity command in the axes of the world, in which the law is written."""
+    given, q = command.velocity, estimate.q_world_from_body
+    turned = VelocityYawRate(
+        q.rotate(given.velocity_world_mps),
+        given.yaw_rate_radps,
+        q.rotate(given.acceleration_world_mps2),
     )
+    return _chosen(_true(command.velocity_in_body_axes), turned, given)
 
 
-def _goals(command: ModeCommand, found: Goals) -> Goals:
-    """The last command of each mode, or what was found where there was none."""
-    return Goals(
-        _chosen(_true(command.position_given), command.position, found.position),
-        _chosen(_true(command.velocity_given), command.velocity, found.velocity),
-        _chosen(_true(command.attitude_given), command.attitude, found.attitude),
-        _chosen(_true(command.rates_given), command.rates, found.rates),
-        _chosen(_true(command.torque_given), command.torque, found.torque),
-    )
+def _unknown(mode: Real, command: ModeCommand) -> Flag:
+    """Whether a mode that flies was never given a command."""
+    given = {
+        POSITION: command.position_given,
+        VELOCITY: command.velocity_given,
+        ATTITUDE: command.attitude_given,
+        RATES: command.rates_given,
+        TORQUE: command.torque_given,
+    }
+    unknown = jnp.asarray(False)
+    for number, flag in given.items():
+        unknown = jnp.where(mode == number, jnp.logical_not(_true(flag)), unknown)
+    return unknown
 
 
 def _true(flag: Flag | Real) -> Flag:

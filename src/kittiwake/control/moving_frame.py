@@ -12,7 +12,8 @@ Kumar (2011), "Minimum snap trajectory generation and control for quadrotors", e
 which is the same frame.
 
 Where b_3 lies along the heading b_2 has no direction; within ``SINGULAR`` of it (a sine) the
-present b_2 is kept as far as it is perpendicular to b_3. A force of none points up.
+present b_2 is kept as far as it is perpendicular to b_3. A force
+shorter than ``LEAST_FORCE_MPS2`` (near free fall) counts as one that points up and stands still.
 """
 
 from typing import NamedTuple
@@ -26,8 +27,8 @@ from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 
 SINGULAR = 0.02
-# of a force in m/s^2
-LEAST_FORCE_MPS2 = 1e-3
+# the shorter a force is, the faster its direction turns: below this, than a body can follow
+LEAST_FORCE_MPS2 = 2.0
 
 
 class Moving(eqx.Module):

@@ -41,7 +41,7 @@ class Rates(AbstractController):
         omega = estimate.angular_velocity_body_radps
         behind = wanted.angular_velocity_body_radps - omega
         acceleration = wanted.angular_acceleration_body_radps2 + behind * self.gain_per_s
-        gyroscopic = omega.cross(self.inertia_kgm2.times(omega))
+        gyroscopic = self.inertia_kgm2.gyroscopic(omega)
         return state, ThrustTorque(
             wanted.thrust_n, self.inertia_kgm2.times(acceleration) + gyroscopic
         )

@@ -113,8 +113,8 @@ class ThrustTorque(eqx.Module):
 class ModeCommand(eqx.Module):
     """Fly in this mode; beside it the last command of each mode, and whether there was one.
 
-    ``mode`` is a place in ``MODES``; whatever is no such place is inactive. A mode that was never
-    given a command holds what it finds.
+    ``mode`` is a place in ``MODES``. A mode that was never given a command holds the place that it
+    finds. A velocity is in the axes of the world, or of the body where the flag says so.
     """
 
     MODES: ClassVar[tuple[str, ...]] = (
@@ -137,12 +137,28 @@ class ModeCommand(eqx.Module):
     attitude_given: Flag | Real = False
     rates_given: Flag | Real = False
     torque_given: Flag | Real = False
+    velocity_in_body_axes: Flag | Real = False
+
+    def __check_init__(self) -> None:
+        """Refuses a number between two modes."""
+        if isinstance(self.mode, int | float) and self.mode not in range(len(self.MODES)):
+            message = f"mode {self.mode:g} is not allowed; write a whole number from 0 to 5"
+            raise ValueError(message)
 
     def told(self, command: Any) -> "ModeCommand":
         """With a command of one of the modes as its last one, and flying in that mode."""
+        if isinstance(command, BodyVelocityYawRate):
+            given = (
+                command.velocity_body_mps,
+                command.yaw_rate_radps,
+                command.acceleration_body_mps2,
+            )
+            return replace(self.told(VelocityYawRate(*given)), velocity_in_body_axes=True)
         for mode, (name, kind) in enumerate(_COMMAND_OF_MODE.items(), start=1):
             if isinstance(command, kind):
-                return replace(self, **{"mode": float(mode), name: command, f"{name}_given": True})
+                changes = {"mode": float(mode), name: command, f"{name}_given": True}
+                axes = {"velocity_in_body_axes": False} if name == "velocity" else {}
+                return replace(self, **changes, **axes)
         allowed = ", ".join(kind.__name__ for kind in _COMMAND_OF_MODE.values())
         message = f"no mode takes a {type(command).__name__}; give one of {allowed}"
         raise TypeError(message)

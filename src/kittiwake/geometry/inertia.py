@@ -53,6 +53,10 @@ class Inertia(eqx.Module):
         """Whether the body's axes are known to be its principal axes."""
         return all(is_zero(entry) for entry in (self.xy, self.xz, self.yz))
 
+    def gyroscopic(self, angular_velocity: Vec3) -> Vec3:
+        """The torque omega x (J omega) that turns its angular momentum along."""
+        return angular_velocity.cross(self.times(angular_velocity))
+
     def times(self, v: Vec3) -> Vec3:
         """The matrix times a vector, such as the angular momentum of angular velocity ``v``."""
         if self.is_diagonal:

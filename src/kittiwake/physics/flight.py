@@ -70,6 +70,24 @@ class AbstractBody(AbstractDynamics):
     def body(self) -> RigidBody:
         """What the wrench moves."""
 
+    @abstractmethod
+    def hover_wrench(self, flow: Flow) -> Wrench:
+        """What the air does to it when its actuators stay as they are at hover in still air."""
+
+    def accelerations_near_hover(
+        self, motion: Kinematics, more: Wrench, surroundings: Surroundings
+    ) -> tuple[Vec3, Vec3]:
+        """Of the centre of mass in the world and of turning in the body, away from surfaces.
+
+        The wrench is that of ``hover_wrench`` and so much more.
+        """
+        pose, twist = begun(motion)
+        wrench = self.hover_wrench(flow_around(pose, twist, surroundings)) + more
+        rate = self.body.twist_rate(
+            pose.q_world_from_body, twist, wrench, surroundings.gravity_mps2
+        )
+        return rate.velocity_world_mps, rate.angular_velocity_body_radps
+
     @property
     def standing_height_m(self) -> Real | None:
         """On its feet."""

@@ -160,12 +160,19 @@ class Multirotor(AbstractBody):
             return ()
         return (f"its rotors lift {thrust_n:.3g} N at most, and it weighs {weight_n:.3g} N",)
 
+    def hover_wrench(self, flow: Flow) -> Wrench:
+        """Of the rotors that turn on evenly, with what their momentum does, and of other forces."""
+        speeds = self._hover_speeds(flow.surroundings.gravity_mps2)
+        wrench, momentum = self._wrench(flow, speeds), self._gyroscopic(speeds)
+        if momentum is None:
+            return wrench
+        turning = flow.angular_velocity_body_radps.cross(momentum)
+        return Wrench(wrench.force_body_n, wrench.torque_body_nm - turning)
+
     def init(self, start: Kinematics, surroundings: Surroundings) -> MultirotorState:
         """At the start, the rotors at the speed that carries the weight."""
-        weight_n = self.mass_kg * surroundings.gravity_mps2
-        speed = jnp.sqrt(weight_n / (len(self.spins) * self.rotor.thrust_factor_ns2))
         pose, twist = begun(start)
-        motion = RotorMotion(twist, (speed, speed, speed, speed))
+        motion = RotorMotion(twist, self._hover_speeds(surroundings.gravity_mps2))
         wrench = self._wrench(flow_around(pose, twist, surroundings), motion.speeds_radps)
         flight = self.flight_begun(Phase(pose, motion), wrench, surroundings)
         return MultirotorState(flight, None if self.battery is None else self.battery.init())
@@ -228,6 +235,12 @@ class Multirotor(AbstractBody):
             pose.q_world_from_body, twist, wrench, outside.surroundings.gravity_mps2, momentum
         )
         return Phase(pose_rate(pose, twist), RotorMotion(twist_rate, rates))
+
+    def _hover_speeds(self, gravity_mps2: Real) -> Speeds:
+        """The speeds that carry the weight."""
+        weight_n = self.mass_kg * gravity_mps2
+        speed = jnp.sqrt(weight_n / (len(self.spins) * self.rotor.thrust_factor_ns2))
+        return speed, speed, speed, speed
 
     def _speed_rates(self, speeds: Speeds, wanted: Speeds) -> Speeds:
         one, two, three, four = (

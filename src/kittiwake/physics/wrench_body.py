@@ -71,6 +71,11 @@ class WrenchBody(AbstractBody):
             "max_thrust_n": UNLIMITED_N,
         }
 
+    def hover_wrench(self, flow: Flow) -> Wrench:
+        """The thrust that carries the weight, and what else pushes."""
+        weight_n = self.mass_kg * flow.surroundings.gravity_mps2
+        return Wrench(Vec3(0.0, 0.0, weight_n), Vec3.zero()) + self._wrench(flow)
+
     def init(self, start: Kinematics, surroundings: Surroundings) -> WrenchBodyState:
         """At the start; nothing pushes yet but air and world."""
         pose, twist = begun(start)

@@ -145,13 +145,15 @@ class Simulation:
             gains: by the names that the scenario knows them by, also in other units.
 
         Raises:
-            ScenarioError: for a gain that is not allowed, or a controller that it does not have.
+            ScenarioError: for a gain that is not allowed, or not in flight, or a controller that
+                it does not have.
         """
-        self.scenario = tuned(self.scenario, vehicle, controller, gains)
-        self.fleet = self.scenario.fleet(single_precision=self.precision == "float32")
-        self._program = Program(self.fleet, self.names)
+        scenario = tuned(self.scenario, vehicle, controller, gains)
+        fleet = scenario.fleet(single_precision=self.precision == "float32")
         if self._stepper is not None:
-            self._stepper.retune(self.fleet)
+            self._stepper.retune(fleet)
+        self.scenario, self.fleet = scenario, fleet
+        self._program = Program(fleet, self.names)
 
     def reset(self, seed: int | None = None) -> dict[str, Observation]:
         """Back to the start, with another seed if given; what each vehicle sees there."""

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from kittiwake.core.errors import UnknownSensorError, did_you_mean
+from kittiwake.core.errors import ScenarioError, UnknownSensorError, did_you_mean
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.strong import strong
@@ -106,8 +106,19 @@ class Stepper:
 
         The first time it compiles anew, with those numbers as arguments; from then on a change
         takes no time.
+
+        Raises:
+            ScenarioError: if a state of the one before does not fit it.
         """
         if jax.tree.structure(fleet) != jax.tree.structure(self._fleet):
+            with self._mode():
+                form = Packing.of(jax.eval_shape(fleet.init, seed_key(0)))
+            if form != self._packing:
+                message = (
+                    "this changes what the controller remembers, as its rate and filters do, and "
+                    "cannot be changed in flight; set it before reset()"
+                )
+                raise ScenarioError(message)
             self._compile(fleet)
         with self._mode():
             self._ladders = strong(_ladders(fleet))

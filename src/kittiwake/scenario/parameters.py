@@ -62,6 +62,7 @@ from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.merging import as_written, merged
 from kittiwake.scenario.problems import (
     MAX_CHARACTERS,
     STATEMENT,
@@ -123,6 +124,7 @@ def parameters_model(cls: type[eqx.Module]) -> type[BaseModel]:
             raise TypeError(message) from error
     model = create_model(cls.__name__, __base__=_Parameters, __doc__=cls.__doc__, **fields)
     model.name_of_user_key = user_keys
+    model.nested_defaults = _nested_defaults(cls)
     model.advice_on_keys = getattr(cls, "advice_on_keys", "")
     return model
 
@@ -172,6 +174,7 @@ class _Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
     name_of_user_key: ClassVar[dict[str, str]] = {}
+    nested_defaults: ClassVar[dict[str, dict[str, Any]]] = {}
     advice_on_keys: ClassVar[str] = ""
 
     @model_validator(mode="before")
@@ -181,6 +184,9 @@ class _Parameters(BaseModel):
         if not isinstance(data, Mapping):
             return data
         marked = dict(data)
+        for name, default in cls.nested_defaults.items():
+            if isinstance(marked.get(name), Mapping):
+                marked[name] = merged(default, marked[name])
         first_key = {name: name for name in cls.name_of_user_key.values() if name in data}
         for key, name in cls.name_of_user_key.items():
             if key not in data:
@@ -215,6 +221,17 @@ def _constructed(cls: type[eqx.Module], parameters: _Parameters) -> eqx.Module:
         return cls(**values)
     except KittiwakeError as error:
         raise ValueError(str(error)) from error
+
+
+def _nested_defaults(cls: type[eqx.Module]) -> dict[str, dict[str, Any]]:
+    """What parameters that are mappings hold where a file gives only some of their keys."""
+    written = {
+        field.name: as_written(field.default)
+        for field in dataclasses.fields(cls)
+        if isinstance(field.default, eqx.Module)
+        and not isinstance(field.default, tuple(REGISTRIES))
+    }
+    return {name: default for name, default in written.items() if isinstance(default, dict)}
 
 
 def _default(field: "dataclasses.Field[Any]") -> FieldInfo:

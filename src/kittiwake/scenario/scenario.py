@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.ladder import controller_name, ladder_path
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.scenario.document import Document
@@ -11,6 +12,7 @@ from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.size import check_duration, check_log_size
 from kittiwake.sensors.errors.stuck import Stuck
 from kittiwake.sim.fleet import Fleet
+from kittiwake.vehicles import VEHICLES
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,11 @@ class Scenario:
         """What can be flown and may yet not be meant."""
         found = []
         for name, vehicle in self.vehicles.items():
-            said = [*vehicle.dynamics.remarks(self.world.gravity_mps2), *self._too_late(vehicle)]
+            said = [
+                *vehicle.dynamics.remarks(self.world.gravity_mps2),
+                *self._too_late(vehicle),
+                *_passed_over(vehicle),
+            ]
             found += [f"{name}: {one}" for one in said]
         for name, process in self.world.processes.items():
             found += [
@@ -89,3 +95,19 @@ class Scenario:
     def fleet(self, *, single_precision: bool = False) -> Fleet:
         """The fleet in the given precision."""
         return Fleet.of(self.world, self.vehicles, self.rate_hz, single_precision=single_precision)
+
+
+def _passed_over(vehicle: Vehicle) -> list[str]:
+    """Of controllers that the scenario names and that its guidance does not come through."""
+    rungs = [rung.component for rung in vehicle.ladder]
+    start, native = vehicle.guidance.component.signal_type(), vehicle.dynamics.native
+    way = ladder_path(rungs, start, native)
+    brought = len(VEHICLES.find(vehicle.model).bridges)
+    idle = [i for i in range(len(rungs) - brought) if i not in way]
+    if not idle:
+        return []
+    named, flown = (", ".join(controller_name(rungs[i]) for i in which) for which in (idle, way))
+    return [
+        f"the way from {start.__name__} to {native.__name__} is {flown}, and does not come through "
+        f"{named}; name what leads there and on from there, or leave it out"
+    ]

@@ -1,5 +1,6 @@
 """Other gains for a vehicle that is built already, possibly flying."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,8 +10,9 @@ from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, written
+from kittiwake.scenario.merging import merged
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.vehicle_builder import merged, written_controllers
+from kittiwake.scenario.vehicle_builder import written_controllers
 
 
 def tuned(scenario: Scenario, vehicle: str, controller: str, gains: Mapping[str, Any]) -> Scenario:
@@ -25,17 +27,38 @@ def tuned(scenario: Scenario, vehicle: str, controller: str, gains: Mapping[str,
     if vehicle not in entries:
         message = f"the scenario has no vehicle '{vehicle}'. {did_you_mean(vehicle, list(entries))}"
         raise ScenarioError(message)
+    if not gains:
+        message = f"no gain of '{controller}' is given; write its name and value, such as damping=1"
+        raise ScenarioError(message)
     controllers = _with_gains(entries[vehicle], controller, gains)
     item = f"vehicles.{vehicle}.controller={written(controllers)}"
-    changed = build(apply_overrides(scenario.document, [item]), scenario.folder)
+    try:
+        changed = build(apply_overrides(scenario.document, [item]), scenario.folder)
+    except ScenarioError as error:
+        message = f"gains of '{controller}' for '{vehicle}': {_without_place(str(error))}"
+        raise ScenarioError(message) from None
     kind = CONTROLLERS.find(controller)
+    members = _members(vehicle, entries[vehicle])
     vehicles = {
         name: replace(after, ladder=_kept_in_order(name, scenario.vehicles[name], after, kind))
-        if name == vehicle or name.startswith(f"{vehicle}-")
+        if members.fullmatch(name)
         else scenario.vehicles[name]
         for name, after in changed.vehicles.items()
     }
     return replace(changed, vehicles=vehicles)
+
+
+def _members(vehicle: str, entry: Mapping[str, Any]) -> re.Pattern[str]:
+    """The names of an entry's vehicles: its own, or with numbers."""
+    numbered = r"-\d+" if entry.get("count") is not None else ""
+    return re.compile(re.escape(vehicle) + numbered)
+
+
+def _without_place(said: str) -> str:
+    """What is wrong, without the override by which it was tried."""
+    return "\n".join(
+        re.sub(r"^--set .*?controller\.\d+\.?", "", line) for line in said.splitlines()
+    )
 
 
 def _with_gains(entry: Mapping[str, Any], controller: str, gains: Mapping[str, Any]) -> list[Any]:
@@ -47,10 +70,12 @@ def _with_gains(entry: Mapping[str, Any], controller: str, gains: Mapping[str, A
 
 
 def _kept_in_order(name: str, before: Vehicle, after: Vehicle, kind: type) -> tuple[Any, ...]:
-    """The ladder as it was, with the changed controller in its place."""
-    if not any(type(rung.component) is kind for rung in before.ladder):
-        has = ", ".join(CONTROLLERS.name_of(type(rung.component)) for rung in before.ladder)
+    """The ladder as it was, with the changed controller in the place of the first of its kind."""
+    kinds = [type(rung.component) for rung in before.ladder]
+    if kind not in kinds:
+        has = ", ".join(map(CONTROLLERS.name_of, kinds))
         message = f"'{name}' is not flown by {CONTROLLERS.name_of(kind)}. Its controllers: {has}"
         raise ScenarioError(message)
     changed = next(rung for rung in after.ladder if type(rung.component) is kind)
-    return tuple(changed if type(rung.component) is kind else rung for rung in before.ladder)
+    place = kinds.index(kind)
+    return (*before.ladder[:place], changed, *before.ladder[place + 1 :])

@@ -5,31 +5,63 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kittiwake.control import CONTROLLERS
-from kittiwake.core.errors import KittiwakeError, ScenarioError
-from kittiwake.core.ladder import ladder_path
+from kittiwake.core.component import AbstractController
+from kittiwake.core.errors import KittiwakeError, LadderError, ScenarioError
+from kittiwake.core.ladder import Rung, ladder_path
+from kittiwake.core.units import stored_name
+from kittiwake.estimation import ESTIMATORS
 from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.vehicle_builder import written_controllers
 from kittiwake.vehicles import VEHICLES
 
 # between controllers that are to be flown together
 AND = "+"
+NOISY = "noisy-truth"
+
+
+def variants(
+    scenario: str,
+    controllers: Sequence[str],
+    overrides: Sequence[str] = (),
+    noise: Sequence[str] | None = None,
+) -> dict[str, Scenario]:
+    """The scenario with each of these controllers, by their names, and with noise if there is any.
+
+    Raises:
+        ScenarioError: if a vehicle cannot be flown by one of them, or for noise that is none.
+    """
+    items = list(overrides)
+    if noise is not None:
+        items += noise_items(load_scenario(scenario, overrides), noise)
+    return {name: with_controllers(scenario, name, items) for name in controllers}
 
 
 def noise_items(scenario: Scenario, noise: Iterable[str]) -> list[str]:
     """Overrides that tell every vehicle the truth with noise of these deviations.
 
     Raises:
-        ScenarioError: for one that is not written ``KEY=VALUE``.
+        ScenarioError: for one that is not written ``KEY=VALUE``, is given twice, or cannot be.
     """
-    given: dict[str, Any] = {"type": "noisy-truth"}
+    given: dict[str, Any] = {}
+    origins: dict[str, str] = {}
     for item in noise:
         key, equals, value = item.partition("=")
         if not equals:
             message = f"--noise {item}: write KEY=VALUE, such as position_m=0.05"
             raise ScenarioError(message)
-        given[key] = _number(value)
-    return [f"vehicles.{name}.estimator={json.dumps(given)}" for name in _entries(scenario)]
+        if stored_name(key) in map(stored_name, given):
+            message = f"--noise {item}: {stored_name(key)} is given twice; give it once"
+            raise ScenarioError(message)
+        given[key], origins[key] = _number(value), item
+    build_component(
+        ESTIMATORS.find(NOISY),
+        given,
+        lambda path: f"--noise {origins.get(str(path[0]), '') if path else ''}".rstrip(),
+    )
+    estimator = json.dumps({"type": NOISY, **given})
+    return [f"vehicles.{name}.estimator={estimator}" for name in _entries(scenario)]
 
 
 def _entries(scenario: Scenario) -> dict[str, Any]:
@@ -52,6 +84,7 @@ def with_controllers(scenario: str, controllers: str, items: Sequence[str]) -> S
     Raises:
         ScenarioError: if a vehicle cannot be flown by them.
     """
+    _refuse_gains(controllers)
     names = controllers.split(AND)
     entries = _entries(load_scenario(scenario, items))
     for name in names:
@@ -81,6 +114,16 @@ def _ladder(entry: dict[str, Any], names: Sequence[str], *, helped: bool) -> lis
     return [*(own.pop(name, name) for name in dict.fromkeys(first)), *own.values()]
 
 
+def _refuse_gains(controllers: str) -> None:
+    if set(controllers) & set("{}:="):
+        message = (
+            f"{controllers}: controllers are compared by their names, such as position or "
+            f"position{AND}indi; gains cannot be given here. Those that the scenario gives a "
+            "controller under 'controller' are kept"
+        )
+        raise ScenarioError(message)
+
+
 def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
     """Refuses controllers that no vehicle's way down the ladder leads through."""
     for name, vehicle in scenario.vehicles.items():
@@ -89,9 +132,39 @@ def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
         used = [CONTROLLERS.name_of(type(rungs[i])) for i in ladder_path(rungs, signal, native)]
         idle = [wanted for wanted in names if wanted not in used]
         if idle:
+            kind = CONTROLLERS.find(idle[0])
             message = (
-                f"{name} does not come through {', '.join(idle)} on its way from "
-                f"{signal.__name__} to {native.__name__}: {' > '.join(used)}. Add a controller "
-                f"that leads there with '{AND}', such as position{AND}{idle[0]}"
+                f"{name} does not come through {idle[0]}, which leads from "
+                f"{kind.consumes.__name__} to {kind.produces.__name__}, on its way from "
+                f"{signal.__name__} to {native.__name__}: {' > '.join(used)}. "
+                f"{_what_to_write(names, kind, rungs, signal, native)}"
             )
             raise ScenarioError(message)
+
+
+def _what_to_write(
+    names: Sequence[str],
+    idle: type[AbstractController],
+    rungs: Sequence[AbstractController],
+    signal: type,
+    native: type,
+) -> str:
+    """Why the way does not lead through a controller, and what would lead there."""
+    for start, end in ((signal, idle.consumes), (idle.produces, native)):
+        if _way(rungs, start, end) is None:
+            from_to = f"from {start.__name__} to {end.__name__}"
+            known = [CONTROLLERS.find(name) for name in CONTROLLERS.names()]
+            way = _way([*rungs, *known], start, end)
+            if way is None:
+                return f"There is no controller that leads {from_to}: write another"
+            missing = [CONTROLLERS.name_of(kind) for kind in way if kind in known]
+            together = AND.join([*missing, *names])
+            return f"A controller is missing that leads {from_to}: write {together}"
+    return f"The others are taken before it: compare them with ',' instead of '{AND}'"
+
+
+def _way(rungs: Sequence[Rung], start: type, end: type) -> list[Rung] | None:
+    try:
+        return [rungs[i] for i in ladder_path(rungs, start, end)]
+    except LadderError:
+        return None

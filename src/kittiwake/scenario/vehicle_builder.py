@@ -19,7 +19,6 @@ from kittiwake.core.instrument import Instrument
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.recording import Recording
-from kittiwake.core.units import stored_name
 from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.world import World
 from kittiwake.estimation import ESTIMATORS
@@ -27,6 +26,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.guidance import GUIDANCE
 from kittiwake.guidance.playback import Playback
 from kittiwake.scenario.components import ComponentBuilder
+from kittiwake.scenario.merging import merged
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings
@@ -264,29 +264,9 @@ def written_controllers(entry: Mapping[str, Any]) -> list[Any]:
 def _kind_of(written: Any) -> Any:
     """The class of a controller as a scenario names it; None if there is none of this name."""
     name = written.get("type") if isinstance(written, dict) else written
-    known = isinstance(name, str) and name in CONTROLLERS.entries
-    return CONTROLLERS.find(name) if known else None
-
-
-def merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters with those given in place of the defaults, inside nested ones too.
-
-    A parameter given in another unit replaces its default all the same; a nested one of another
-    ``type`` replaces it whole.
-    """
-    names = {stored_name(key) for key in given}
-    kept = {key: value for key, value in defaults.items() if stored_name(key) not in names}
-    for key, value in given.items():
-        default = defaults.get(key)
-        kept[key] = _merged_inside(default, value)
-    return kept
-
-
-def _merged_inside(default: Any, given: Any) -> Any:
-    if not (isinstance(default, Mapping) and isinstance(given, Mapping)):
-        return given
-    kind = default.get("type")
-    return merged(default, given) if given.get("type", kind) == kind else given
+    if not isinstance(name, str) or name not in CONTROLLERS.entries:
+        return None
+    return CONTROLLERS.find(name)
 
 
 def _refuse_unfit(fault: AbstractFault, vehicle: type[AbstractDynamics]) -> None:

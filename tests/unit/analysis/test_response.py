@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kittiwake.analysis.response import response
+from kittiwake.analysis.response import command_spans, response
 from kittiwake.analysis.table import STATE_COLUMNS, Table
 
 TIMES = np.linspace(0.0, 20.0, 20001)
@@ -56,13 +56,29 @@ def test_a_moving_goal_is_no_step():
 
 def test_effort_is_what_commands_stray_of_their_range():
     swing = 300.0 + 100.0 * np.sin(2.0 * np.pi * TIMES)
-    table = flight(0.0 * TIMES, cmd_speeds_0_radps=swing, cmd_speeds_1_radps=250.0)
+    small = 250.0 + 50.0 * np.sin(2.0 * np.pi * TIMES)
+    table = flight(0.0 * TIMES, cmd_speeds_0_radps=swing, cmd_speeds_1_radps=small)
     bounds = {f"speeds_{i}_radps": (0.0, 500.0) for i in range(2)}
     found = response(table, bounds)
-    assert found.effort_percent == pytest.approx(
-        100.0 * 0.2 / np.sqrt(2.0) / np.sqrt(2.0), rel=1e-3
-    )
+    # a sine of amplitude A has RMS A / sqrt(2)
+    expected = 100.0 * np.sqrt((0.2**2 + 0.1**2) / 2.0 / 2.0)
+    assert found.effort_percent == pytest.approx(expected, rel=1e-3)
     assert found.saturated_percent == 0.0
+
+
+def test_a_command_that_never_changes_counts_in_nothing_beside_others():
+    swing = 0.5 + 0.1 * np.sin(2.0 * np.pi * TIMES)
+    bounds = {"throttle": (0.0, 1.0), "battery_v": (9.0, 12.0)}
+    table = flight(0.0 * TIMES, cmd_throttle=swing, cmd_battery_v=12.0)
+    found = response(table, bounds)
+    assert found.effort_percent == pytest.approx(10.0 / np.sqrt(2.0), rel=1e-3)
+    assert found.saturated_percent == 0.0
+
+
+@pytest.mark.parametrize(("throttle", "share"), [(0.5, 0.0), (1.0, 100.0)])
+def test_commands_that_all_stay_have_no_effort_and_are_at_a_bound_or_not(throttle, share):
+    found = response(flight(0.0 * TIMES, cmd_throttle=throttle), {"throttle": (0.0, 1.0)})
+    assert (found.effort_percent, found.saturated_percent) == (0.0, share)
 
 
 def test_time_at_a_bound_is_counted_once_for_all_commands():
@@ -73,10 +89,24 @@ def test_time_at_a_bound_is_counted_once_for_all_commands():
     assert found.saturated_percent == pytest.approx(50.0, abs=0.01)
 
 
-def test_commands_without_a_range_have_no_effort():
-    found = response(flight(0.0 * TIMES, cmd_thrust_n=TIMES), {"thrust_n": (0.0, np.inf)})
-    assert found.effort_percent is None
-    assert found.saturated_percent is None
+def test_effort_without_a_range_is_of_the_largest_span_of_the_compared():
+    bounds = {"thrust_n": (0.0, np.inf)}
+    gentle, eager = (
+        flight(0.0 * TIMES, cmd_thrust_n=10.0 + size * np.sin(2.0 * np.pi * TIMES))
+        for size in (1.0, 4.0)
+    )
+    spans = command_spans([gentle, eager], bounds)
+    assert spans["thrust_n"] == pytest.approx(8.0, rel=1e-4)
+    efforts = [response(table, bounds, spans).effort_percent for table in (gentle, eager)]
+    expected = [100.0 * size / 8.0 / np.sqrt(2.0) for size in (1.0, 4.0)]
+    assert efforts == pytest.approx(expected, rel=1e-3)
+    assert response(eager, bounds, spans).saturated_percent is None
+
+
+def test_rows_after_a_divergence_have_no_part_in_the_span():
+    broken = np.where(TIMES > 15.0, np.nan, 0.0)
+    table = flight(0.0 * TIMES, vx_mps=broken, cmd_thrust_n=np.where(TIMES > 15.0, 1e9, TIMES))
+    assert command_spans([table], ["thrust_n"])["thrust_n"] == pytest.approx(15.0)
 
 
 def test_roughness_is_none_of_one_bend_and_grows_with_what_is_not():

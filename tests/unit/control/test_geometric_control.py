@@ -207,6 +207,30 @@ def test_a_loop_is_flown_through_the_vertical_without_turning_round():
     assert upside_down.min() < -0.95
 
 
+def test_a_descent_of_three_metres_arrives_without_turning_over():
+    guidance = {"type": "hold", "position_world_m": [0, 0, 40]}
+    # beside the vertical, since on it nothing says to which side to turn
+    error, frame = errors("lee", guidance, {"position_world_m": [0.3, -0.1, 43]})
+    assert error[frame.time_s >= 6.0].max() < 1e-3
+    assert attitudes(frame)[:, 2, 2].min() > math.cos(math.radians(60.0))
+
+
+@pytest.mark.parametrize("beside_m", [0.0, 0.001, 0.3])
+@pytest.mark.parametrize("speed_mps", [0.0, 3.0])
+def test_near_free_fall_the_torque_of_the_limited_law_stays_sane(beside_m, speed_mps):
+    law = dataclasses.replace(PAPER, max_speed_mps=5.0, max_feedback_mps2=6.0)
+    found = []
+    for above_m in np.linspace(0.0, 3.0, 61):
+        start = Start(Vec3(beside_m, 0.0, float(above_m)), 0.05, -0.05)
+        motion = dataclasses.replace(
+            start, velocity_world_mps=Vec3(0.0, 0.5, -speed_mps)
+        ).kinematics()
+        out = law.step((), (PositionYaw(Vec3.zero(), 0.0), motion), 0.01, KEY)[1]
+        found.append(np.abs(out.torque_body_nm.array).max())
+    # k_R for an error of one, and as much again for rates
+    assert max(found) < 4.0 * K_R
+
+
 def tilted(pitch_rad, yaw_error_rad=0.0):
     """A body whose thrust points where it is wanted, at a pitch beyond the vertical as well."""
     half, turn = 0.5 * pitch_rad, 0.5 * yaw_error_rad

@@ -4,15 +4,17 @@ import dataclasses
 import math
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.linalg import expm
+from scipy.linalg import expm, logm
 
 import kittiwake as kw
 from kittiwake.control.lqr import Deviations, Lqr
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import PositionYaw
+from kittiwake.core.signals import PositionYaw, RotorSpeeds, ThrustTorque
+from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
 
@@ -77,9 +79,117 @@ def test_what_is_minded_less_is_allowed_to_be_larger():
     assert abs(lax.gains[2][0]) < 0.5 * abs(LAW.gains[2][0])
 
 
-def test_gains_of_ones_own_are_kept():
-    rows = tuple(tuple(float(i + j) for j in range(12)) for i in range(4))
-    assert Lqr(MASS, INERTIA, 60.0, gains=rows).gains == rows
+AIR = Air(288.15, 101325.0, 1.225)
+AROUND = Surroundings(G, AIR, Vec3(0.0, 0.0, 0.0), 1e3, 1e3)
+DRAGGED = {
+    "vehicles.rigid-body.parameters.forces": [
+        {"type": "linear-drag", "damping_body_kgps": [0.3, 0.5, 0.8]}
+    ],
+    "vehicles.rigid-body.parameters.inertia_kgm2": {"xx": 4e-3, "yy": 5e-3, "zz": 6e-3, "xy": 3e-4},
+}
+
+
+def flown_by_lqr(scenario, vehicle, more=None):
+    """The dynamics and the regulator that the scenario gives them."""
+    given = {f"vehicles.{vehicle}.controller": "lqr"} | (more or {})
+    (found,) = kw.load(scenario, given).scenario.vehicles.values()
+    return found.dynamics, next(
+        rung.component for rung in found.ladder if isinstance(rung.component, Lqr)
+    )
+
+
+def stepped(dynamics, command, dt_s):
+    """A function from the twelve errors and four inputs to the errors a step later."""
+
+    def step(x, u):
+        start = Start(Vec3.of(x[:3]), x[3], x[4], x[5], Vec3.of(x[6:9]), Vec3.of(x[9:]))
+        state = dynamics.init(start.kinematics(), AROUND)
+        state = dynamics.step(state, command(dynamics, u), AROUND, dt_s, KEY)
+        now = dynamics.kinematics(state)
+        angles = now.euler_world_from_body
+        turned = Vec3(angles.roll_rad, angles.pitch_rad, angles.yaw_rad)
+        parts = (now.position_world_m, turned, now.velocity_world_mps)
+        return jnp.concatenate([v.array for v in (*parts, now.angular_velocity_body_radps)])
+
+    return jax.jit(jax.vmap(step))
+
+
+def differences(dynamics, command, dt_s=0.01, e=1e-4):
+    """A and B of a vehicle's own steps: the logarithm of what they make of small deviations."""
+    step = stepped(dynamics, command, dt_s)
+    deviations = e * np.concatenate([np.eye(16), -np.eye(16)])
+    after = np.asarray(step(jnp.asarray(deviations[:, :12]), jnp.asarray(deviations[:, 12:])))
+    slopes = (after[:16] - after[16:]).T / (2.0 * e)
+    whole = np.block([[slopes], [np.zeros((4, 12)), np.eye(4)]])
+    rates = np.real(logm(whole)) / dt_s
+    return rates[:12, :12], rates[:12, 12:]
+
+
+def wrench(dynamics, u):
+    return ThrustTorque(dynamics.mass_kg * G + u[0], Vec3.of(u[1:]))
+
+
+def hover_speeds(dynamics, u):
+    del u
+    weight_n = dynamics.mass_kg * G
+    speed = jnp.asarray(math.sqrt(weight_n / (4.0 * dynamics.rotor.thrust_factor_ns2)))
+    return RotorSpeeds((speed, speed, speed, speed))
+
+
+def test_motion_near_hover_is_that_of_the_steps_of_a_body_with_drag():
+    dynamics, law = flown_by_lqr("hover-rigid-body", "rigid-body", DRAGGED)
+    a, b = differences(dynamics, wrench)
+    np.testing.assert_allclose(law.motion_rows, a, atol=1e-4)
+    np.testing.assert_allclose(law.input_rows, b, rtol=1e-4, atol=1e-4)
+    expected = np.array([-0.3, -0.5, -0.8]) / dynamics.mass_kg
+    np.testing.assert_allclose(np.diag(law.motion_rows)[6:9], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("vehicle", ["hummingbird", "os4"])
+def test_motion_near_hover_is_that_of_the_steps_of_rotors_at_the_speed_of_hover(vehicle):
+    dynamics, law = flown_by_lqr(f"hover-{vehicle}", vehicle)
+    a, _ = differences(dynamics, hover_speeds)
+    np.testing.assert_allclose(law.motion_rows, a, atol=1e-4)
+    # rotors that move through the air are dragged, and inflow damps climbing and tilting
+    assert np.diag(law.motion_rows)[6:11].max() < -0.1
+    poles = np.linalg.eigvals(np.array(law.motion_rows) - law.input_rows @ np.array(law.gains))
+    assert poles.real.max() < -0.3
+
+
+def test_the_design_is_the_same_in_either_precision():
+    dynamics, law = flown_by_lqr("hover-hummingbird", "hummingbird")
+    with jax.enable_x64(False):
+        fitted = Lqr.fitted(dynamics, G)
+    assert fitted["motion_rows"] == law.motion_rows
+    assert fitted["input_rows"] == law.input_rows
+
+
+def test_new_weights_give_new_gains_of_the_same_vehicle():
+    simulation = kw.load("hover-hummingbird", {"vehicles.hummingbird.controller": "lqr"})
+    law = simulation.scenario.vehicles["hummingbird"].ladder[0].component
+    simulation.set_gains("hummingbird", "lqr", acceptable={"height_m": 0.1})
+    tuned = simulation.scenario.vehicles["hummingbird"].ladder[0].component
+    expected = dataclasses.replace(law, acceptable=Deviations(height_m=0.1), gains=None)
+    assert tuned.gains == expected.gains
+    assert tuned.gains[0][2] == pytest.approx(10.0 * law.gains[0][2])
+
+
+def test_rows_of_another_shape_are_refused():
+    rows = ((1.0, 2.0),) * 12
+    with pytest.raises(ValueError, match="input_rows: 12 rows of 2 numbers.*write 12 rows of 4"):
+        Lqr(MASS, INERTIA, 60.0, input_rows=rows)
+
+
+def test_gains_of_other_weights_are_refused():
+    with pytest.raises(ValueError, match="leave gains out, and write the weights in acceptable"):
+        dataclasses.replace(LAW, acceptable=Deviations(height_m=0.1))
+    assert dataclasses.replace(LAW, max_step_m=1.0).gains == LAW.gains
+
+
+def test_a_vehicle_that_its_inputs_do_not_move_is_refused():
+    rows = ((0.0,) * 4,) * 12
+    with pytest.raises(ValueError, match="no feedback holds a vehicle that moves so"):
+        Lqr(MASS, INERTIA, 60.0, input_rows=rows)
 
 
 def turned(v, angle):
@@ -133,8 +243,8 @@ def test_on_a_moving_place_that_is_flown_exactly_only_the_feed_forward_is_left()
     np.testing.assert_allclose(out.torque_body_nm.array, 0.0, atol=1e-12)
 
 
-def test_a_vehicle_that_tells_no_inertia_is_refused():
-    with pytest.raises(ScenarioError, match="does not tell inertia_kgm2; take a rigid body"):
+def test_a_vehicle_that_is_no_rigid_body_is_refused():
+    with pytest.raises(ScenarioError, match="AttitudeResponse. is not one; take a rigid body"):
         kw.load("hover-pelican", {"vehicles.pelican.controller": "lqr"})
 
 

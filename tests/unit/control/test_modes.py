@@ -98,9 +98,8 @@ def test_each_mode_flies_by_its_own_laws(name):
     np.testing.assert_allclose(wrench(found), wrench(descended(name)), rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("mode", [0.0, 6.0, -3.0])
-def test_no_mode_gives_neither_thrust_nor_torque(mode):
-    _, found = after(replace(everything(), mode=mode))
+def test_inactive_gives_neither_thrust_nor_torque():
+    _, found = after(replace(everything(), mode=0.0))
     np.testing.assert_array_equal(wrench(found), 0.0)
 
 
@@ -139,20 +138,36 @@ def test_what_was_applied_before_fades(name):
     np.testing.assert_allclose(later - held, (first - held) * np.exp(-1.0), rtol=0, atol=1e-9)
 
 
-def test_what_is_held_is_what_was_found_at_the_switch():
-    hover = kw.ModeCommand(0.0).told(kw.ThrustTorque(9.81, Vec3.zero()))
-    state, _ = after(hover)
-    for name in ("position", "velocity", "attitude", "rates"):
-        found, _ = stepped(state, replace(hover, mode=MODE[name]))
-        kept = found.found
-        elsewhere = replace(FLYING, position_world_m=Vec3(9.0, 9.0, 9.0))
-        later, _ = stepped(found, replace(hover, mode=MODE[name]), elsewhere)
-        assert all(jax.tree.leaves(jax.tree.map(np.array_equal, later.found, kept))), name
-    np.testing.assert_array_equal(kept.position.position_world_m.array, [1.0, 2.0, 3.0])
-    assert float(kept.position.yaw_rad) == pytest.approx(0.3, abs=1e-15)
-    np.testing.assert_array_equal(kept.velocity.velocity_world_mps.array, [0.5, -0.4, 0.3])
-    np.testing.assert_array_equal(kept.rates.angular_velocity_body_radps.array, [0.2, -0.1, 0.3])
-    assert float(kept.attitude.thrust_n) == float(kept.rates.thrust_n) == 9.81
+@pytest.mark.parametrize("mode", [-1.0, 1.5, 6.0])
+def test_a_number_that_is_no_mode_is_refused(mode):
+    with pytest.raises(ValueError, match="write a whole number from 0 to 5"):
+        kw.ModeCommand(mode)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_mode_without_a_command_holds_the_place_found_at_the_switch(name):
+    elsewhere = replace(FLYING, position_world_m=Vec3(9.0, 9.0, 9.0))
+    state, _ = after(kw.ModeCommand(0.0))
+    switched, _ = stepped(state, kw.ModeCommand(MODE[name]))
+    for _ in range(1000):
+        switched, found = stepped(switched, kw.ModeCommand(MODE[name]), elsewhere)
+    np.testing.assert_array_equal(switched.found.position_world_m.array, [1.0, 2.0, 3.0])
+    known = kw.ModeCommand(0.0).told(kw.PositionYaw(Vec3(1.0, 2.0, 3.0), 0.3))
+    _, expected = after(known, estimate=elsewhere)
+    np.testing.assert_allclose(wrench(found), wrench(expected), rtol=1e-6, atol=1e-9)
+
+
+def test_a_velocity_in_body_axes_is_turned_by_the_attitude():
+    given = kw.BodyVelocityYawRate(Vec3(1.0, 0.2, 0.0), 0.4, Vec3(0.1, 0.0, 0.3))
+    q = FLYING.q_world_from_body
+    turned = kw.VelocityYawRate(
+        q.rotate(given.velocity_body_mps), 0.4, q.rotate(given.acceleration_body_mps2)
+    )
+    _, found = after(kw.ModeCommand(0.0).told(given))
+    _, expected = after(kw.ModeCommand(0.0).told(turned))
+    np.testing.assert_allclose(wrench(found), wrench(expected), rtol=1e-12, atol=1e-15)
+    back = kw.ModeCommand(0.0).told(given).told(turned)
+    assert back.velocity_in_body_axes is False
 
 
 def test_switching_into_a_commanded_mode_goes_over_to_its_last_command_without_a_jump():
@@ -163,13 +178,6 @@ def test_switching_into_a_commanded_mode_goes_over_to_its_last_command_without_a
     for _ in range(1000):
         state, found = stepped(state, replace(everything(), mode=MODE["rates"]))
     np.testing.assert_allclose(wrench(found), wrench(descended("rates")), rtol=1e-7, atol=1e-10)
-
-
-def test_a_mode_without_a_command_after_inactive_carries_the_weight():
-    state, _ = after(kw.ModeCommand(0.0))
-    for _ in range(1000):
-        state, found = stepped(state, kw.ModeCommand(MODE["attitude"]))
-    assert float(found.thrust_n) == pytest.approx(9.81, rel=1e-7)
 
 
 def test_a_mode_that_is_commanded_at_last_follows_from_then_on():

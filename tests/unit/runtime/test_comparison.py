@@ -32,7 +32,7 @@ def scenario(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trials(scenario):
-    noise = ["position_m=0.01", "velocity_mps=0", "attitude_rad=0", "rate_radps=0"]
+    noise = {"position_m": 0.01, "velocity_mps": 0, "attitude_rad": 0, "rate_radps": 0}
     return compare(scenario, ["position", "euler-attitude"], seeds=2, noise=noise)
 
 
@@ -64,11 +64,28 @@ def test_without_noise_the_scenario_s_estimator_is_left_as_it_is(scenario):
     np.testing.assert_array_equal(trial.table.part(("estimate.x_m",)), trial.table.part(("x_m",)))
 
 
+def test_overrides_are_a_mapping_or_a_list(scenario):
+    flown = [
+        compare(scenario, ["position"], overrides=given)[0].table.values.shape
+        for given in ({"time.duration_s": 0.1}, ["time.duration_s=0.1"])
+    ]
+    assert flown[0] == flown[1]
+
+
+def test_commands_without_a_range_have_an_effort_but_no_bound(trials):
+    assert all(0.0 < trial.response.effort_percent < 100.0 for trial in trials)
+    assert {trial.response.saturated_percent for trial in trials} == {None}
+
+
 @pytest.mark.parametrize(
     ("controller", "said"),
     [
         ("kemperr", "Did you mean 'kemper'?"),
-        ("rates", "does not come through rates on its way"),
+        ("rates", "through rates, which leads from ThrustRates to ThrustTorque, on its way from"),
+        ("rates", "missing that leads from PositionYaw to ThrustRates: write attitude-rates+rates"),
+        ("vessel-position", "no controller that leads from HeadingSpeed to ThrustTorque"),
+        ("lee+position", "compare them with ',' instead of '+'"),
+        ("lee: {mass_kg: 2}", "gains cannot be given here"),
         ("vessel-position", "vessel-position"),
         ("position+mixer", "mixer"),
     ],
@@ -80,7 +97,33 @@ def test_what_does_not_fly_the_vehicle_is_refused_with_its_name(controller, said
     assert controller.split("+")[-1] in str(refused.value)
 
 
-@pytest.mark.parametrize("noise", ["position_m", "position_m=-1", "positoin_m=1", "position_m=a"])
-def test_noise_that_is_none_is_refused(noise, scenario):
-    with pytest.raises(ScenarioError):
-        compare(scenario, ["position"], noise=[noise])
+@pytest.mark.parametrize(
+    ("noise", "said"),
+    [
+        (["position_m"], "write KEY=VALUE"),
+        (["position_m=-1"], "must be at least 0"),
+        (["positoin_m=1"], "Did you mean 'position_m'?"),
+        (["position_m=a"], "must be a number"),
+        (["attitude_rad=1", "attitude_deg=2"], "attitude_rad is given twice"),
+        ({"position_m": "far"}, "must be a number"),
+    ],
+)
+def test_noise_that_is_none_is_refused_by_what_was_written(noise, said, scenario):
+    with pytest.raises(ScenarioError) as refused:
+        compare(scenario, ["position"], noise=noise)
+    assert str(refused.value).startswith("--noise ")
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"controllers": "position,lee"}, '["position", "lee"]'),
+        ({"overrides": "time.duration_s=8"}, '{"time.duration_s": 20}'),
+        ({"noise": "position_m=1"}, '{"position_m": 0.1}'),
+    ],
+)
+def test_text_where_several_are_wanted_is_refused_with_what_to_write(given, said, scenario):
+    with pytest.raises(ScenarioError) as refused:
+        compare(scenario, **({"controllers": ["position"]} | given))
+    assert said in str(refused.value)

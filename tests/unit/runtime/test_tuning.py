@@ -1,5 +1,7 @@
 """Changing gains: before a flight, in the middle of one, and in what is written of it."""
 
+import dataclasses
+
 import jax
 import numpy as np
 import pytest
@@ -79,9 +81,10 @@ def test_gains_may_be_given_in_other_units_and_stay_in_the_scenario(file):
 @pytest.mark.parametrize(
     ("vehicle", "controller", "gains", "said"),
     [
-        ("tren", "position", {}, "Did you mean 'tern'?"),
-        ("tern", "positio", {}, "Did you mean 'position'?"),
-        ("tern", "velocity", {}, "is not flown by velocity"),
+        ("tren", "position", {"damping_ratio": 1.0}, "Did you mean 'tern'?"),
+        ("tern", "positio", {"damping_ratio": 1.0}, "Did you mean 'position'?"),
+        ("tern", "velocity", {"time_constant_s": 1.0}, "is not flown by velocity"),
+        ("tern", "position", {}, "no gain of 'position' is given"),
         ("tern", "position", {"natural_frequency_radps": -1.0}, "must be above 0"),
         ("tern", "position", {"frequency_radps": 1.0}, "there is no such key"),
     ],
@@ -95,3 +98,42 @@ def test_gains_that_are_none_are_refused_and_nothing_changes(
         simulation.set_gains(vehicle, controller, **gains)
     assert said in str(refused.value)
     assert simulation.scenario is before
+
+
+def test_messages_speak_of_gains_and_not_of_the_command_line(file):
+    with pytest.raises(ScenarioError, match=r"^gains of 'position' for 'tern': damping_ratio: "):
+        kw.load(file).set_gains("tern", "position", damping_ratio=float("nan"))
+
+
+def test_what_a_controller_remembers_cannot_change_in_flight(file):
+    simulation = kw.load(file)
+    simulation.reset()
+    for gains in ({"jerk_filter_radps": 20.0}, {"rate_hz": 50}):
+        with pytest.raises(ScenarioError, match=r"set it before reset\(\)"):
+            simulation.set_gains("gull", "position", **gains)
+    simulation.step()
+    # before a flight it can
+    fresh = kw.load(file)
+    fresh.set_gains("gull", "position", rate_hz=50)
+    assert fresh.scenario.vehicles["gull"].ladder[0].every == 2
+
+
+def test_another_vehicle_of_a_longer_name_is_none_of_an_entry(file):
+    text = SCENARIO.replace("  gull:", "  tern-b:").replace("count: 2", "count: 1")
+    file.write_text(text)
+    simulation = kw.load(file)
+    simulation.set_gains("tern-b", "position", damping_ratio=1.2)
+    simulation.set_gains("tern", "position", damping_ratio=0.9)
+    damping = {
+        name: vehicle.ladder[0].component.damping_ratio
+        for name, vehicle in simulation.scenario.vehicles.items()
+    }
+    assert damping == {"tern-1": 0.9, "tern-b": 1.2}
+
+
+def test_a_nested_gain_keeps_its_neighbours():
+    simulation = kw.load("step-ar-drone")
+    before = simulation.scenario.vehicles["ar-drone"].ladder[0].component.height
+    simulation.set_gains("ar-drone", "uav-usv-cascade", height={"proportional": 200.0})
+    after = simulation.scenario.vehicles["ar-drone"].ladder[0].component.height
+    assert after == dataclasses.replace(before, proportional=200.0)

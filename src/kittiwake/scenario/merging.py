@@ -1,0 +1,43 @@
+"""Parameters given in part: what is left out keeps its default, inside nested ones too."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import equinox as eqx
+
+from kittiwake.core.units import stored_name
+from kittiwake.geometry.vec3 import Vec3
+
+
+def merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with those given in place of the defaults, inside nested ones too.
+
+    A parameter given in another unit replaces its default all the same; a nested one of another
+    ``type`` replaces it whole.
+    """
+    names = {stored_name(key) for key in given}
+    kept = {key: value for key, value in defaults.items() if stored_name(key) not in names}
+    for key, value in given.items():
+        default = defaults.get(key)
+        kept[key] = _merged_inside(default, value)
+    return kept
+
+
+def _merged_inside(default: Any, given: Any) -> Any:
+    if not (isinstance(default, Mapping) and isinstance(given, Mapping)):
+        return given
+    kind = default.get("type")
+    return merged(default, given) if given.get("type", kind) == kind else given
+
+
+def as_written(value: Any) -> Any:
+    """A component's own value as a file would hold it; what is None is left out."""
+    if isinstance(value, Vec3):
+        return [value.x, value.y, value.z]
+    if isinstance(value, eqx.Module):
+        held = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        return {name: as_written(part) for name, part in held.items() if part is not None}
+    if isinstance(value, tuple):
+        return [as_written(item) for item in value]
+    return value
