@@ -113,8 +113,9 @@ class ThrustTorque(eqx.Module):
 class ModeCommand(eqx.Module):
     """Fly in this mode; beside it the last command of each mode, and whether there was one.
 
-    ``mode`` is a place in ``MODES``. A mode that was never given a command holds the place that it
-    finds. A velocity is in the axes of the world, or of the body where the flag says so.
+    ``mode`` is a place in ``MODES``, the nearest one if between two. A mode that was never given a
+    command holds the place that it finds. A velocity is in the axes of the world, or of the body
+    where the flag says so.
     """
 
     MODES: ClassVar[tuple[str, ...]] = (
@@ -138,12 +139,6 @@ class ModeCommand(eqx.Module):
     rates_given: Flag | Real = False
     torque_given: Flag | Real = False
     velocity_in_body_axes: Flag | Real = False
-
-    def __check_init__(self) -> None:
-        """Refuses a number between two modes."""
-        if isinstance(self.mode, int | float) and self.mode not in range(len(self.MODES)):
-            message = f"mode {self.mode:g} is not allowed; write a whole number from 0 to 5"
-            raise ValueError(message)
 
     def told(self, command: Any) -> "ModeCommand":
         """With a command of one of the modes as its last one, and flying in that mode."""

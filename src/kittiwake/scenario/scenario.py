@@ -67,7 +67,7 @@ class Scenario:
             said = [
                 *vehicle.dynamics.remarks(self.world.gravity_mps2),
                 *self._too_late(vehicle),
-                *_passed_over(vehicle),
+                *(_passed_over(vehicle) if self._names_controllers(name) else []),
             ]
             found += [f"{name}: {one}" for one in said]
         for name, process in self.world.processes.items():
@@ -75,6 +75,12 @@ class Scenario:
                 f"world.{name}: {said}" for said in process.component.remarks(self.duration_s)
             ]
         return found
+
+    def _names_controllers(self, vehicle: str) -> bool:
+        """Whether the scenario says what is to fly a vehicle, alone or as one of a count."""
+        entries = self.document.data["vehicles"]
+        entry = entries.get(vehicle) or entries.get(vehicle.rpartition("-")[0]) or {}
+        return entry.get("controller") is not None
 
     def _too_late(self, vehicle: Vehicle) -> list[str]:
         """Of what would begin when the flight is over."""
