@@ -114,5 +114,5 @@ class Lee(AbstractController):
             gain.z * error.z + damping.z * ahead.z,
         )
         acceleration = onward - omega.cross(wanted) - feedback
-        gyroscopic = omega.cross(self.inertia_kgm2.times(omega))
+        gyroscopic = self.inertia_kgm2.gyroscopic(omega)
         return self.inertia_kgm2.times(acceleration) + gyroscopic

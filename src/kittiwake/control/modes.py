@@ -15,10 +15,9 @@ Source: uav_gazebo (francofusco), "Control modes" and "Control Schemes". There a
 command follows zeros, and every switch may jump.
 """
 
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
@@ -28,6 +27,7 @@ from kittiwake.control.position import Position, PositionState
 from kittiwake.control.rates import Rates
 from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
 from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.choice import chosen
 from kittiwake.core.component import AbstractController, AbstractDynamics
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import (
@@ -38,8 +38,6 @@ from kittiwake.core.signals import (
 )
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-
-Tree = TypeVar("Tree")
 
 POSITION, VELOCITY, ATTITUDE, RATES, TORQUE = 1.0, 2.0, 3.0, 4.0, 5.0
 # before the first step: every mode is a switch from it
@@ -101,17 +99,17 @@ class Modes(AbstractController):
         mode = jnp.round(command.mode)
         switched = mode != state.mode
         here = PositionYaw(estimate.position_world_m, estimate.euler_world_from_body.yaw_rad)
-        found = _chosen(switched, here, state.found)
-        begun = _chosen(switched, self.position.init(key), state.position)
+        found = chosen(switched, here, state.found)
+        begun = chosen(switched, self.position.init(key), state.position)
         unknown = _unknown(mode, command)
-        goal = _chosen(unknown, found, command.position)
+        goal = chosen(unknown, found, command.position)
         flown = jnp.where(unknown, POSITION, mode)
         position, asked = self._asked(flown, goal, command, estimate, begun, dt_s, key)
         fresh = _less(state.applied, asked)
         faded = _scaled(state.excess, jnp.exp(-dt_s / self.fade_s))
         # before the first step nothing was applied that could go on
         goes_on = jnp.where(state.mode == NONE_YET, 0.0, 1.0)
-        excess = _chosen(switched, _scaled(fresh, goes_on), faded)
+        excess = chosen(switched, _scaled(fresh, goes_on), faded)
         flying = (mode >= POSITION) & (mode <= TORQUE)
         thrust = jnp.where(flying, jnp.maximum(asked.thrust_n + excess.thrust_n, 0.0), 0.0)
         torque = (asked.torque_body_nm + excess.torque_body_nm) * jnp.where(flying, 1.0, 0.0)
@@ -131,13 +129,13 @@ class Modes(AbstractController):
         """What the mode's law asks for: down the ladder, a law at each rung."""
         position, acceleration = self.position.step(begun, (place, estimate), dt_s, key)
         _, tilt = self.acceleration.step((), (acceleration, estimate), dt_s, key)
-        attitude = _chosen(mode == POSITION, tilt, command.attitude)
+        attitude = chosen(mode == POSITION, tilt, command.attitude)
         _, turned = self.attitude.step((), (attitude, estimate), dt_s, key)
         _, moved = self.velocity.step((), (_in_world(command, estimate), estimate), dt_s, key)
         _, spun = self.rates.step((), (command.rates, estimate), dt_s, key)
-        asked = _chosen(mode == TORQUE, command.torque, turned)
-        asked = _chosen(mode == RATES, spun, asked)
-        return position, _chosen(mode == VELOCITY, moved, asked)
+        asked = chosen(mode == TORQUE, command.torque, turned)
+        asked = chosen(mode == RATES, spun, asked)
+        return position, chosen(mode == VELOCITY, moved, asked)
 
 
 def _in_world(command: ModeCommand, estimate: Kinematics) -> VelocityYawRate:
@@ -148,7 +146,7 @@ def _in_world(command: ModeCommand, estimate: Kinematics) -> VelocityYawRate:
         given.yaw_rate_radps,
         q.rotate(given.acceleration_world_mps2),
     )
-    return _chosen(_true(command.velocity_in_body_axes), turned, given)
+    return chosen(_true(command.velocity_in_body_axes), turned, given)
 
 
 def _unknown(mode: Real, command: ModeCommand) -> Flag:
@@ -177,7 +175,3 @@ def _less(one: ThrustTorque, other: ThrustTorque) -> ThrustTorque:
 
 def _scaled(wrench: ThrustTorque, factor: Real) -> ThrustTorque:
     return ThrustTorque(wrench.thrust_n * factor, wrench.torque_body_nm * factor)
-
-
-def _chosen(condition: Flag, one: Tree, other: Tree) -> Tree:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), one, other)

@@ -10,7 +10,7 @@ goes on. A controller that has no use for them leaves them out.
 """
 
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 import equinox as eqx
 
@@ -18,6 +18,15 @@ from kittiwake.core.bounds import Bounds
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+
+ModeName = Literal[
+    "inactive",
+    "position-yaw",
+    "velocity-yaw-rate",
+    "thrust-attitude",
+    "thrust-rates",
+    "thrust-torque",
+]
 
 
 class PositionYaw(eqx.Module):
@@ -118,14 +127,7 @@ class ModeCommand(eqx.Module):
     where the flag says so.
     """
 
-    MODES: ClassVar[tuple[str, ...]] = (
-        "inactive",
-        "position-yaw",
-        "velocity-yaw-rate",
-        "thrust-attitude",
-        "thrust-rates",
-        "thrust-torque",
-    )
+    MODES: ClassVar[tuple[str, ...]] = get_args(ModeName)
 
     mode: Annotated[Real, Bounds(0.0, 5.0)]
     position: PositionYaw = PositionYaw(Vec3.zero(), 0.0)

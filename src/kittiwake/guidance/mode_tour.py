@@ -2,17 +2,18 @@
 
 from dataclasses import fields
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.choice import chosen
 from kittiwake.core.component import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import (
     ModeCommand,
+    ModeName,
     PositionYaw,
     Signal,
     ThrustAttitude,
@@ -22,18 +23,8 @@ from kittiwake.core.signals import (
 )
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-
-Tree = TypeVar("Tree")
-ModeName = Literal[
-    "inactive",
-    "position-yaw",
-    "velocity-yaw-rate",
-    "thrust-attitude",
-    "thrust-rates",
-    "thrust-torque",
-]
 
 # times are sums of steps; this much of one forgives their rounding
 TIME_TOLERANCE_STEPS = 0.01
@@ -173,7 +164,7 @@ class ModeTour(AbstractGuidance):
         asked = planned = ModeCommand(0.0)
         for stage in self.stages:
             planned = stage.told(planned)
-            asked = _chosen(jnp.asarray(now >= stage.at_s), planned, asked)
+            asked = chosen(jnp.asarray(now >= stage.at_s), planned, asked)
         return state, asked
 
 
@@ -183,7 +174,3 @@ def _or_0(value: Real | None) -> Real:
 
 def _or_zero(value: Vec3 | None) -> Vec3:
     return Vec3.zero() if value is None else value
-
-
-def _chosen(condition: Flag, one: Tree, other: Tree) -> Tree:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), one, other)

@@ -26,6 +26,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, UInt32
 
 from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
+from kittiwake.core.choice import chosen
 from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
@@ -126,7 +127,7 @@ class Gnss(AbstractSensor):
     ) -> tuple[GnssState, GnssMeasurement]:
         """The fix of one period ago, or what is left of it where there is none."""
         now = inputs.truth.position_world_m
-        past = tuple(_either(state.begun, place, now) for place in state.past)
+        past = tuple(chosen(state.begun, place, now) for place in state.past)
         place = past[-1] if past else now
         sky: Sky = inputs.processes[SKY]
         noise = jax.random.normal(key, (len(sky.numbers),), jnp.result_type(float))
@@ -170,10 +171,6 @@ class Gnss(AbstractSensor):
 
 def _array(place: Vec3) -> Float[Array, "3"]:
     return jnp.asarray(place.array)
-
-
-def _either(condition: Flag, chosen: Any, otherwise: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), chosen, otherwise)
 
 
 def _nearer(
@@ -255,7 +252,7 @@ def _solved(
 
 def _continued(fix: GnssMeasurement, last: GnssMeasurement, dt_s: Real) -> GnssMeasurement:
     """The fix with its velocity, or the last one's place where there is none."""
-    place = _either(fix.valid, fix.position_world_m, last.position_world_m)
+    place = chosen(fix.valid, fix.position_world_m, last.position_world_m)
     moved = (place - last.position_world_m) / dt_s
-    velocity = _either(fix.valid & last.valid, moved, last.velocity_world_mps)
+    velocity = chosen(fix.valid & last.valid, moved, last.velocity_world_mps)
     return replace(fix, position_world_m=place, velocity_world_mps=velocity)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.apart import apart
+from kittiwake.core.choice import chosen
 from kittiwake.core.component import (
     AbstractComponent,
     EstimatorInputs,
@@ -140,11 +141,11 @@ def live(
         jax.random.fold_in(state.streams["dynamics"], clock.tick),
     )
     later = VehicleState(
-        dynamics=select(status == 0, like(moved, state.dynamics), state.dynamics),
+        dynamics=chosen(status == 0, like(moved, state.dynamics), state.dynamics),
         turbulence=turbulence,
         sensors=sensors,
         estimator=decision.estimator,
-        guidance=select(status == 0, decision.guidance, state.guidance),
+        guidance=chosen(status == 0, decision.guidance, state.guidance),
         ladder=decision.ladder,
         status=status,
         streams=state.streams,
@@ -200,11 +201,6 @@ def judge(
     for place in range(len(flags), 0, -1):
         verdict = jnp.where(flags[place - 1], verdict, place)
     return jnp.where(state.status == 0, verdict, state.status)
-
-
-def select(condition: Flag, chosen: Any, otherwise: Any) -> Any:
-    """One of two trees of equal structure."""
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), chosen, otherwise)
 
 
 def _disturb(
@@ -270,7 +266,7 @@ def _decide(
     ladder, command = _descend(vehicle, state, setpoint, estimate, clock)
     for order in orders:
         ordered = _descend(vehicle, state, order.signal, estimate, clock)
-        ladder, command = select(order.addressed, ordered, (ladder, command))
+        ladder, command = chosen(order.addressed, ordered, (ladder, command))
     return _Decision(estimator, estimate, guidance, setpoint, ladder, command)
 
 
