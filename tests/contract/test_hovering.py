@@ -74,8 +74,8 @@ class Constant(AbstractGuidance):
 
     signal: Any
 
-    def signal_type(self):
-        return type(self.signal)
+    def signal_types(self):
+        return (type(self.signal),)
 
     def step(self, state, inputs, dt_s, key):
         del inputs, dt_s, key

@@ -24,6 +24,8 @@ STATUS = "status"
 # what counts something that happens: waypoints reached, landings, faults that have begun, and
 # batteries that are empty
 LEGS = "guidance.legs"
+# which part of its task a vehicle is at
+PHASE = "guidance.phase"
 LANDINGS = "landings"
 FAULTS = "faults"
 EMPTY = "act_battery_empty"

@@ -26,7 +26,7 @@ from kittiwake.environment import (
 )
 from kittiwake.estimation import ESTIMATORS
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
-from kittiwake.guidance import GUIDANCE
+from kittiwake.guidance import AVOIDANCE, GUIDANCE
 from kittiwake.scenario.library import summaries
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.vehicles import VEHICLES
@@ -38,6 +38,7 @@ REGISTRIES: tuple[Registry, ...] = (
     ESTIMATORS,
     CONTROLLERS,
     GUIDANCE,
+    AVOIDANCE,
     ROTORS,
     FORCES,
     GROUND_EFFECTS,

@@ -7,19 +7,19 @@ out. A component is written for one vehicle; the simulation maps it over many.
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, ClassVar
+from dataclasses import field, fields
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.columns import from_columns, to_columns
 from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
 from kittiwake.core.presence import NO_WAKE, Presence, Wake
-from kittiwake.core.signals import Signal
+from kittiwake.core.signals import OneOf, Signal
 from kittiwake.core.support import Deck, Support
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -37,12 +37,32 @@ class AbstractComponent(eqx.Module):
         return ()
 
 
+class Situation(NamedTuple):
+    """Where something will be used, known before anything is compiled.
+
+    ``world`` is the ``core.world.World``, ``sensors`` are the vehicle's by name.
+    """
+
+    world: Any
+    dynamics: "AbstractDynamics"
+    start: Start
+    sensors: Mapping[str, "AbstractSensor"]
+
+
 class GuidanceInputs(eqx.Module):
-    """What guidance may know."""
+    """What guidance may know.
+
+    ``time_s`` counts from when the guidance began. ``measurements`` are what the sensors say by
+    name, or said last where ``fresh`` is False; ``readings`` is what the vehicle tells of its
+    actuators and its battery, as in logs behind ``act_``.
+    """
 
     time_s: Real
     tick: Count
     estimate: Kinematics
+    measurements: dict[str, Any] = field(default_factory=dict)
+    fresh: dict[str, Flag] = field(default_factory=dict)
+    readings: dict[str, Real] = field(default_factory=dict)
 
 
 class AbstractGuidance(AbstractComponent):
@@ -54,15 +74,38 @@ class AbstractGuidance(AbstractComponent):
 
     tracked: ClassVar[bool] = True
 
+    def prepared(self, situation: Situation) -> "AbstractGuidance":
+        """This guidance as it will be flown, with what can be computed before.
+
+        Raises:
+            ScenarioError: if it cannot be done there.
+        """
+        del situation
+        return self
+
     @abstractmethod
-    def signal_type(self) -> type[Signal]:
-        """The kind of signal that this guidance gives."""
+    def signal_types(self) -> tuple[type[Signal], ...]:
+        """The kinds of signal that this guidance gives; if several, it gives a ``OneOf`` them."""
 
     @abstractmethod
     def step(
         self, state: Any, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, Signal]:
+    ) -> tuple[Any, Signal | OneOf]:
         """The next state and the signal to follow."""
+
+    def finished(self, state: Any) -> Flag:
+        """Whether the task is done; never, for one without an end."""
+        del state
+        return False
+
+    def phases(self) -> tuple[str, ...]:
+        """What it says of the parts of the task, in words for the log; empty for the first one."""
+        return ("",)
+
+    def phase(self, state: Any) -> Count:
+        """Which of the parts is going on; a change is an event in the log."""
+        del state
+        return 0
 
     def legs(self, state: Any) -> Count:
         """How many waypoints have been reached; a change is an event in the log."""
@@ -76,6 +119,36 @@ class AbstractGuidance(AbstractComponent):
     def end_s(self) -> float | None:
         """When the task ends by itself; None if it never does."""
         return None
+
+
+class AvoidanceInputs(eqx.Module):
+    """What is asked for, and what an avoidance may know, as in ``GuidanceInputs``."""
+
+    signal: Any
+    estimate: Kinematics
+    measurements: dict[str, Any]
+    fresh: dict[str, Flag]
+
+
+class AbstractAvoidance(AbstractComponent):
+    """Changes what is asked for on one rung of the ladder, away from what the sensors see."""
+
+    rung: ClassVar[type]
+
+    def prepared(self, situation: Situation) -> "AbstractAvoidance":
+        """This avoidance for a vehicle with these sensors.
+
+        Raises:
+            ScenarioError: if it lacks one that is needed.
+        """
+        del situation
+        return self
+
+    @abstractmethod
+    def step(
+        self, state: Any, inputs: AvoidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Any, Signal]:
+        """The next state, and the signal to follow instead, of the same kind."""
 
 
 class AbstractController(AbstractComponent):
@@ -137,6 +210,10 @@ class AbstractSensor(AbstractComponent):
         """The measurement without any error; None where there is no such thing."""
         del inputs
 
+    def looks_body(self) -> tuple[Vec3, ...] | None:
+        """Where each of its ranges is measured, as unit vectors; None for what has no such."""
+        return None
+
     def step_beside_ideal(
         self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Any, Any]:
@@ -155,8 +232,28 @@ class EstimatorInputs(eqx.Module):
     fresh: dict[str, Flag]
 
 
+class Uncertainty(eqx.Module):
+    """What an estimator believes of its own errors.
+
+    ``covariance`` is that of the true less the estimated position and velocity in the world, in m
+    and m/s, and of the rotation vector in rad, in the world's axes, that turns the estimated
+    attitude into the true one; in this order.
+    """
+
+    covariance: Float[Array, "9 9"]
+
+
 class AbstractEstimator(AbstractComponent):
     """Makes an estimate of the vehicle's motion out of measurements."""
+
+    def begin(self, start: Kinematics, key: PRNGKeyArray) -> Any:
+        """The state before the first step, of an estimator that may be told where it starts."""
+        del start
+        return self.init(key)
+
+    def uncertainty(self, state: Any) -> Uncertainty | None:
+        """What it believes of the errors of the estimate that was made last; None if nothing."""
+        del state
 
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         """Refuses a vehicle without the sensors that it needs, before anything is compiled."""
@@ -325,6 +422,10 @@ class AbstractDynamics(eqx.Module):
     def standing_height_m(self) -> Real | None:
         """Of its centre of mass over level ground; None if it has no feet."""
         return None
+
+    def off(self) -> Any:
+        """The native command of a vehicle that is switched off."""
+        return self.native.off()
 
     @abstractmethod
     def init(self, start: Kinematics, surroundings: Surroundings) -> Any:

@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from kittiwake.core.component import AbstractController
 from kittiwake.core.errors import LadderError
+from kittiwake.core.signals import Off
 
 # where it leads a controller's class says
 Rung: TypeAlias = AbstractController | type[AbstractController]
@@ -14,12 +15,14 @@ def ladder_path(controllers: Sequence[Rung], start: type, native: type) -> tuple
     """The indices of the controllers that take ``start`` down to ``native``, first to last.
 
     Where several controllers consume a rung, the first in the list that leads on is taken; none is
-    used twice.
+    used twice. To be off every vehicle knows by itself.
 
     Raises:
         LadderError: if a rung is missing; the message names it, the controllers at hand, and what
             else could be asked for.
     """
+    if start is Off:
+        return ()
     dead_ends: list[type] = []
     path = _search(controllers, start, native, (), dead_ends)
     if path is None:

@@ -16,7 +16,7 @@ import equinox as eqx
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
 ModeName = Literal[
@@ -103,6 +103,11 @@ class ThrustAttitude(eqx.Module):
     q_world_from_body: Quaternion
     angular_velocity_body_radps: Vec3 = Vec3.zero()
 
+    @classmethod
+    def off(cls) -> "ThrustAttitude":
+        """No thrust, upright."""
+        return cls(0.0, Quaternion.identity())
+
 
 class ThrustRates(eqx.Module):
     """Push with this thrust while turning at these body rates."""
@@ -117,6 +122,11 @@ class ThrustTorque(eqx.Module):
 
     thrust_n: Real
     torque_body_nm: Vec3
+
+    @classmethod
+    def off(cls) -> "ThrustTorque":
+        """Neither thrust nor torque."""
+        return cls(0.0, Vec3.zero())
 
 
 class ModeCommand(eqx.Module):
@@ -175,6 +185,11 @@ class RotorSpeeds(eqx.Module):
 
     speeds_radps: tuple[Real, Real, Real, Real]
 
+    @classmethod
+    def off(cls) -> "RotorSpeeds":
+        """Standing still."""
+        return cls((0.0, 0.0, 0.0, 0.0))
+
 
 class HeadingSpeed(eqx.Module):
     """Steer a vessel on this heading (counted like yaw) at this speed through the water."""
@@ -189,6 +204,11 @@ class RudderThrust(eqx.Module):
     rudder_rad: Real
     thrust_n: Real
 
+    @classmethod
+    def off(cls) -> "RudderThrust":
+        """Drifting, with the rudder amidships."""
+        return cls(0.0, 0.0)
+
 
 class AttitudeThrottle(eqx.Module):
     """The stick inputs of an autopilot that levels itself: angles, throttle and yaw rate.
@@ -202,6 +222,15 @@ class AttitudeThrottle(eqx.Module):
     throttle: Real
     yaw_rate_radps: Real
     battery_v: Real
+
+    @classmethod
+    def off(cls) -> "AttitudeThrottle":
+        """No throttle, level; the voltage is that of a full battery."""
+        return cls(0.0, 0.0, 0.0, 0.0, 12.0)
+
+
+class Off(eqx.Module):
+    """Switch the motors off."""
 
 
 Signal: TypeAlias = (
@@ -220,4 +249,12 @@ Signal: TypeAlias = (
     | HeadingSpeed
     | RudderThrust
     | AttitudeThrottle
+    | Off
 )
+
+
+class OneOf(eqx.Module):
+    """One of several signals, each of another kind; ``place`` says which of them is meant."""
+
+    signals: tuple[Any, ...]
+    place: Count

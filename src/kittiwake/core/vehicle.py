@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 import equinox as eqx
 
 from kittiwake.core.component import (
+    AbstractAvoidance,
     AbstractComponent,
     AbstractController,
     AbstractDynamics,
@@ -30,6 +31,7 @@ class Vehicle(eqx.Module):
     """Everything about one vehicle that does not evolve.
 
     ``ladder`` holds the scenario's controllers first, then those that the vehicle brings itself.
+    What is asked for on a rung goes through the ``avoidance`` of that rung, in order.
     """
 
     model: str = eqx.field(static=True)
@@ -40,4 +42,5 @@ class Vehicle(eqx.Module):
     estimator: Scheduled[AbstractEstimator]
     guidance: Scheduled[AbstractGuidance]
     ladder: tuple[Scheduled[AbstractController], ...]
+    avoidance: tuple[Scheduled[AbstractAvoidance], ...] = ()
     faults: tuple[AbstractFault, ...] = ()

@@ -1,4 +1,4 @@
-"""Where to go: set points over time for the control ladder."""
+"""Where to go: set points over time for the control ladder, and what to keep away from."""
 
 from kittiwake.core.registry import Entry, Registry
 
@@ -22,4 +22,10 @@ GUIDANCE = Registry(
             "feed a recorded file to the rung it was made for",
         ),
     },
+)
+
+AVOIDANCE = Registry(
+    "avoidance",
+    "avoidance",
+    {},
 )

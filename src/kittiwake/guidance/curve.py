@@ -37,9 +37,9 @@ class Curve(AbstractGuidance):
     yaw_rate_radps: Real = 0.0
     feed_forward: FeedForward = eqx.field(static=True, default="jerk")
 
-    def signal_type(self) -> type[PositionYaw]:
+    def signal_types(self) -> tuple[type[PositionYaw]]:
         """Places."""
-        return PositionYaw
+        return (PositionYaw,)
 
     def step(
         self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray

@@ -40,11 +40,11 @@ class Hold(AbstractGuidance):
             message = "hold takes height_world_m only beside velocity_world_mps"
             raise ValueError(message)
 
-    def signal_type(self) -> type[Signal]:
+    def signal_types(self) -> tuple[type[Signal]]:
         """The rung of what is held."""
         if self.velocity_world_mps is None:
-            return PositionYaw
-        return VelocityYaw if self.height_world_m is None else VelocityHeightYaw
+            return (PositionYaw,)
+        return (VelocityYaw if self.height_world_m is None else VelocityHeightYaw,)
 
     def init(self, key: PRNGKeyArray) -> HoldState:
         """Not begun."""

@@ -151,9 +151,9 @@ class ModeTour(AbstractGuidance):
                 )
                 raise ValueError(message)
 
-    def signal_type(self) -> type[Signal]:
+    def signal_types(self) -> tuple[type[Signal]]:
         """A mode with the last command of each."""
-        return ModeCommand
+        return (ModeCommand,)
 
     def step(
         self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray

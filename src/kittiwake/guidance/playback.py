@@ -35,7 +35,7 @@ class Playback(AbstractGuidance):
 
     def __check_init__(self) -> None:
         """Refuses columns that are no signal's, and FRD where the signal has no body axes."""
-        kind = self.signal_type()
+        (kind,) = self.signal_types()
         if self.body_axes == "frd" and kind is not AttitudeThrottle:
             message = (
                 f"body_axes: frd is for AttitudeThrottle inputs, {self.file.source} holds "
@@ -43,11 +43,11 @@ class Playback(AbstractGuidance):
             )
             raise ValueError(message)
 
-    def signal_type(self) -> type[Signal]:
+    def signal_types(self) -> tuple[type[Signal]]:
         """The signal whose fields are the file's columns."""
         for kind in get_args(Signal):
             if set(required_columns(kind)) <= set(self.file.columns) <= set(column_names(kind)):
-                return kind
+                return (kind,)
         message = f"{self.file.source}:1: {_unlike_any_signal(self.file.columns)}"
         raise ValueError(message)
 
@@ -59,7 +59,8 @@ class Playback(AbstractGuidance):
         now = inputs.time_s + TIME_TOLERANCE_STEPS * dt_s
         row = jnp.searchsorted(self.file.time_s, now, side="right") - 1
         values = self.file.values[jnp.maximum(row, 0)]
-        signal = from_columns(self.signal_type(), dict(zip(self.file.columns, values, strict=True)))
+        (kind,) = self.signal_types()
+        signal = from_columns(kind, dict(zip(self.file.columns, values, strict=True)))
         return state, self._turned(signal)
 
     def end_s(self) -> float:

@@ -43,9 +43,9 @@ class Waypoints(AbstractGuidance):
             message = "positions_world_m must name at least one place, such as [[0, 0, 10]]"
             raise ValueError(message)
 
-    def signal_type(self) -> type[Signal]:
+    def signal_types(self) -> tuple[type[Signal]]:
         """A position."""
-        return PositionYaw
+        return (PositionYaw,)
 
     def init(self, key: PRNGKeyArray) -> WaypointsState:
         """On the way to the first place."""

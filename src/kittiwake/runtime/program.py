@@ -57,10 +57,12 @@ class Program:
         column_names: dict[str, tuple[str, ...]] = {}
         quantities: dict[str, tuple[str, ...]] = {}
         faults: dict[str, tuple[str, ...]] = {}
+        phases: dict[str, tuple[str, ...]] = {}
         receivers: dict[str, tuple[str, ...]] = {}
         for group, group_names, judged in zip(self.fleet.groups, names, limits, strict=True):
             for name in group.names:
                 column_names[name] = ("time_s", *group_names)
+                phases[name] = group.vehicle.guidance.component.phases()
                 receivers[name] = _receivers(group.vehicle)
                 quantities[name] = tuple(limit.name for limit in judged)
             if group.vehicle.faults:
@@ -70,6 +72,7 @@ class Program:
             {name: column_names[name] for name in self.order},
             {name: quantities[name] for name in self.order},
             faults,
+            phases,
             receivers,
         )
 

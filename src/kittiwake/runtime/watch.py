@@ -14,6 +14,7 @@ from kittiwake.analysis.table import (
     FAULTS,
     LANDINGS,
     LEGS,
+    PHASE,
     STATUS,
     TOUCH_OFFSET,
     TOUCH_SPEED,
@@ -32,13 +33,14 @@ Block = dict[str, Float64[np.ndarray, "_rows _columns"]]
 class RowLayout:
     """What a fleet's rows hold: by vehicle the columns, time first, and the judged quantities.
 
-    ``faults`` says by vehicle what its column of that name counts, ``receivers`` which of its
-    sensors find their place by satellites.
+    ``faults`` says by vehicle what its column of that name counts, ``phases`` what the parts of its
+    task are, ``receivers`` which of its sensors find their place by satellites.
     """
 
     columns: dict[str, tuple[str, ...]]
     quantities: dict[str, tuple[str, ...]]
     faults: dict[str, tuple[str, ...]]
+    phases: dict[str, tuple[str, ...]]
     receivers: dict[str, tuple[str, ...]]
 
     @property
@@ -115,6 +117,7 @@ class Watch:
 
         found = [
             *told(LEGS, lambda _, count: f"reached waypoint {count}"),
+            *self._phases(name, table),
             *told(LANDINGS, lambda row, _: _touchdown(table, row)),
             *told(CONTACT, lambda *_: "turned over"),
             *told(FAULTS, lambda _, count: self.layout.faults[name][count - 1]),
@@ -134,6 +137,16 @@ class Watch:
             ends = "failed" if self.fails_when_lost else None
         return [*found, Finding(float(times[row]), name, event, ends)]
 
+    def _phases(self, name: str, table: Table) -> Iterator[Finding]:
+        """The parts of a task that have begun, where they are called something."""
+        if PHASE not in table.columns:
+            return
+        told = self.layout.phases[name]
+        phases = table.part((PHASE,))[:, 0]
+        for row, _, phase in self._counted(name, PHASE, phases, before_all=-1):
+            if told[phase]:
+                yield Finding(float(table.values[row, 0]), name, told[phase], None)
+
     def _fixes(self, name: str, table: Table) -> Iterator[Finding]:
         """Fixes that were lost and found again; one at the start is expected."""
         for sensor in self.layout.receivers[name]:
@@ -144,11 +157,15 @@ class Watch:
                 yield Finding(float(table.values[row, 0]), name, f"{sensor} {said}", None)
 
     def _counted(
-        self, name: str, column: str, numbers: Float64[np.ndarray, " rows"]
+        self,
+        name: str,
+        column: str,
+        numbers: Float64[np.ndarray, " rows"],
+        before_all: int = 0,
     ) -> list[tuple[int, int, int]]:
         """The rows in which a count has changed, what it was before, and what it is there."""
         counts = numbers.astype(int)
-        before = np.concatenate([[self._last.get((name, column), 0)], counts[:-1]])
+        before = np.concatenate([[self._last.get((name, column), before_all)], counts[:-1]])
         self._last[name, column] = int(counts[-1])
         return [
             (int(row), int(before[row]), int(counts[row]))

@@ -1,10 +1,12 @@
 """A scenario that was read, checked and built: all that a flight needs."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.ladder import controller_name, ladder_path
+from kittiwake.core.ladder import Rung, controller_name, ladder_path
+from kittiwake.core.signals import Off
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.scenario.document import Document
@@ -106,14 +108,24 @@ class Scenario:
 def _passed_over(vehicle: Vehicle) -> list[str]:
     """Of controllers that the scenario names and that its guidance does not come through."""
     rungs = [rung.component for rung in vehicle.ladder]
-    start, native = vehicle.guidance.component.signal_type(), vehicle.dynamics.native
-    way = ladder_path(rungs, start, native)
+    starts, native = vehicle.guidance.component.signal_types(), vehicle.dynamics.native
+    ways = {start: ladder_path(rungs, start, native) for start in starts}
+    used = {i for way in ways.values() for i in way}
     brought = len(VEHICLES.find(vehicle.model).bridges)
-    idle = [i for i in range(len(rungs) - brought) if i not in way]
+    idle = [i for i in range(len(rungs) - brought) if i not in used]
     if not idle:
         return []
-    named, flown = (", ".join(controller_name(rungs[i]) for i in which) for which in (idle, way))
+    named = _listed(rungs, idle)
+    said = " and ".join(
+        f"the way from {start.__name__} to {native.__name__} is {_listed(rungs, way)}"
+        for start, way in ways.items()
+        if start is not Off
+    )
     return [
-        f"the way from {start.__name__} to {native.__name__} is {flown}, and does not come through "
-        f"{named}; name what leads there and on from there, or leave it out"
+        f"{said}, and does not come through {named}; name what leads there and on from there, or "
+        "leave it out"
     ]
+
+
+def _listed(rungs: Sequence[Rung], which: Iterable[int]) -> str:
+    return ", ".join(controller_name(rungs[i]) for i in which)

@@ -68,6 +68,7 @@ class VehicleSchema(BaseModel):
     estimator: Entry = "truth"
     controller: Entry = None
     guidance: Entry = "hold"
+    avoidance: Entry = []
     faults: list[Entry] = []
 
 

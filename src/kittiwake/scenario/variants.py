@@ -127,9 +127,11 @@ def _refuse_gains(controllers: str) -> None:
 def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
     """Refuses controllers that no vehicle's way down the ladder leads through."""
     for name, vehicle in scenario.vehicles.items():
-        signal, native = vehicle.guidance.component.signal_type(), vehicle.dynamics.native
+        signals, native = vehicle.guidance.component.signal_types(), vehicle.dynamics.native
+        signal, *_ = signals
         rungs = [rung.component for rung in vehicle.ladder]
-        used = [CONTROLLERS.name_of(type(rungs[i])) for i in ladder_path(rungs, signal, native)]
+        ways = [i for start in signals for i in ladder_path(rungs, start, native)]
+        used = [CONTROLLERS.name_of(type(rungs[i])) for i in dict.fromkeys(ways)]
         idle = [wanted for wanted in names if wanted not in used]
         if idle:
             kind = CONTROLLERS.find(idle[0])

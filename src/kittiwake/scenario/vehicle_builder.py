@@ -8,22 +8,25 @@ from typing import Any
 from kittiwake.actuators import FAULTS
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.component import (
+    AbstractAvoidance,
     AbstractDynamics,
     AbstractEstimator,
     AbstractFault,
     AbstractGuidance,
     AbstractTurbulence,
+    Situation,
 )
 from kittiwake.core.errors import LadderError, ScenarioError
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.recording import Recording
+from kittiwake.core.signals import Off
 from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.world import World
 from kittiwake.estimation import ESTIMATORS
 from kittiwake.geometry.scalar import Real
-from kittiwake.guidance import GUIDANCE
+from kittiwake.guidance import AVOIDANCE, GUIDANCE
 from kittiwake.guidance.playback import Playback
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
@@ -58,16 +61,17 @@ class VehicleBuilder:
         path = ("vehicles", name)
         vehicle = self._vehicle(entry, path)
         if vehicle is None or entry.count is None:
-            return {} if vehicle is None else {name: vehicle}
+            return {} if vehicle is None else self._ready({name: vehicle}, path)
         given = {} if entry.spacing_m is None else {"spacing_m": entry.spacing_m}
         repetition = self.components.settings(Repetition, given, path) or Repetition()
         width = len(str(entry.count))
-        return {
+        members = {
             f"{name}-{i + 1:0{width}}": dataclasses.replace(
                 vehicle, start=shifted(vehicle.start, repetition.spacing_m, i)
             )
             for i in range(entry.count)
         }
+        return self._ready(members, path)
 
     def _vehicle(self, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
         """The vehicle, or None after noting all that is wrong with it."""
@@ -81,6 +85,7 @@ class VehicleBuilder:
         }
         estimator = self.components.scheduled(ESTIMATORS, entry.estimator, (*path, "estimator"))
         guidance = self.components.scheduled(GUIDANCE, entry.guidance, (*path, "guidance"))
+        avoidance = self._avoidance(entry, path)
         controllers = self._controllers(entry, model, dynamics, path)
         faults = self.components.listed(FAULTS, entry.faults, (*path, "faults"))
         self._check_senses(entry, sensors, estimator, path)
@@ -89,11 +94,13 @@ class VehicleBuilder:
         self._check_faults(faults, model.dynamics, dynamics, path)
         bridges = self._bridges(model, dynamics, path)
         if guidance is not None:
-            self._check_ladder(guidance, controllers, bridges, model.dynamics.native, path)
+            self._check_ladder(
+                guidance, avoidance, controllers, bridges, model.dynamics.native, path
+            )
         if dynamics is not None:
             self._check_dynamics(dynamics, start, guidance, path)
         ladder = (*(rung for _, rung in controllers), *bridges)
-        parts = (start, estimator, *ladder, *faults, *sensors.values())
+        parts = (start, estimator, *ladder, *avoidance, *faults, *sensors.values())
         if dynamics is None or guidance is None or self.turbulence is None or None in parts:
             return None
         return Vehicle(
@@ -105,7 +112,45 @@ class VehicleBuilder:
             estimator=estimator,
             guidance=guidance,
             ladder=ladder,
+            avoidance=avoidance,
             faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
+        )
+
+    def _ready(self, members: dict[str, Vehicle], path: KeyPath) -> dict[str, Vehicle]:
+        """The vehicles of an entry with their guidance and avoidance as they will be flown."""
+        if self.world is None:
+            return members
+        ready: dict[str, Vehicle] = {}
+        for name, vehicle in members.items():
+            situation = Situation(
+                *(self.world, vehicle.dynamics, vehicle.start),
+                {key: part.component.sensor for key, part in vehicle.sensors.items()},
+            )
+            guidance = self._prepared(vehicle.guidance, situation, (*path, "guidance"))
+            avoidance = tuple(
+                self._prepared(part, situation, (*path, "avoidance", i))
+                for i, part in enumerate(vehicle.avoidance)
+            )
+            if guidance is None or None in avoidance:
+                return {}
+            ready[name] = dataclasses.replace(vehicle, guidance=guidance, avoidance=avoidance)
+        return ready
+
+    def _prepared(self, part: Scheduled[Any], situation: Situation, path: KeyPath) -> Any:
+        """The same object where there is nothing to prepare, so that vehicles still share it."""
+        with self.problems.noting(path):
+            prepared = part.component.prepared(situation)
+            unchanged = prepared is part.component
+            return part if unchanged else dataclasses.replace(part, component=prepared)
+        return None
+
+    def _avoidance(self, entry: VehicleSchema, path: KeyPath) -> tuple[Any, ...]:
+        """What the vehicle avoids by, None for each that was refused."""
+        written, key = entry.avoidance, (*path, "avoidance")
+        if not isinstance(written, list):
+            return (self.components.scheduled(AVOIDANCE, written, key),)
+        return tuple(
+            self.components.scheduled(AVOIDANCE, one, (*key, i)) for i, one in enumerate(written)
         )
 
     def _model(self, entry: VehicleSchema, path: KeyPath) -> VehicleModel | None:
@@ -129,7 +174,7 @@ class VehicleBuilder:
         with self.problems.noting((*path, "parameters")):
             dynamics.check_rate(self.components.rate_hz, self.settings.gravity_mps2)
         told = None if guidance is None else guidance.component
-        if isinstance(told, Playback) and told.signal_type() is dynamics.native:
+        if isinstance(told, Playback) and told.signal_types() == (dynamics.native,):
             with self.problems.noting((*path, "guidance", "file")):
                 _check_recorded_bounds(told.file, dynamics.command_bounds)
 
@@ -233,24 +278,33 @@ class VehicleBuilder:
     def _check_ladder(
         self,
         guidance: Scheduled[AbstractGuidance],
+        avoidance: tuple[Any, ...],
         controllers: list[tuple[Any, Any]],
         bridges: tuple[Any, ...],
         native: type,
         path: KeyPath,
     ) -> None:
-        """Notes a missing rung, where it is known of all controllers from where they lead where."""
+        """Notes a missing rung, where it is known of all controllers from where they lead where.
+
+        Also what avoids on a rung that no way leads over.
+        """
         # of a refused one its class says where it would lead
         known = [rung.component if rung else _kind_of(written) for written, rung in controllers]
         if None in (*known, *bridges):
             return
         rungs = [*known, *(bridge.component for bridge in bridges)]
-        start = guidance.component.signal_type()
+        passed: set[type] = set()
         with self.problems.noting((*path, "controller")):
             try:
-                ladder_path(rungs, start, native)
+                for start in guidance.component.signal_types():
+                    way = ladder_path(rungs, start, native)
+                    passed |= {start, *(rungs[i].produces for i in way)}
             except LadderError as error:
                 message = f"{error} {_leading_from(error.rung)}"
                 raise ScenarioError(message) from None
+        for i, part in enumerate(avoidance):
+            if part is not None and passed and part.component.rung not in passed:
+                self.problems.note((*path, "avoidance", i), _off_the_way(part.component, passed))
 
 
 def written_controllers(entry: Mapping[str, Any]) -> list[Any]:
@@ -291,6 +345,15 @@ def _with_kinds_of_sensors(said: str) -> str:
         said = said.replace(f"a sensor of {measured}", f"a sensor of kind {told}")
         said = said.replace(f"gives {measured}", f"measures what {told} does")
     return said
+
+
+def _off_the_way(avoidance: AbstractAvoidance, passed: set[type]) -> str:
+    rung = avoidance.rung.__name__
+    ways = ", ".join(sorted(kind.__name__ for kind in passed - {Off}))
+    return (
+        f"{AVOIDANCE.name_of(type(avoidance))} changes {rung}, and the way down the ladder is over "
+        f"{ways}. Write controllers that lead over {rung}. {_leading_from(rung)}"
+    )
 
 
 def _leading_from(rung: str) -> str:

@@ -12,6 +12,7 @@ from kittiwake.core.apart import apart
 from kittiwake.core.choice import chosen
 from kittiwake.core.component import (
     AbstractComponent,
+    AvoidanceInputs,
     EstimatorInputs,
     GuidanceInputs,
     SensorInputs,
@@ -21,9 +22,10 @@ from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.limit import Limit, finite
+from kittiwake.core.signals import Off, OneOf
 from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Surroundings
-from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -31,6 +33,14 @@ from kittiwake.sim.schedule import Clock, Held, is_due, like, run
 from kittiwake.sim.state import Snapshot, VehicleState
 
 NON_FINITE = "non-finite "
+
+
+class Senses(NamedTuple):
+    """What a vehicle believes and sees."""
+
+    estimate: Kinematics
+    measurements: dict[str, Any]
+    fresh: dict[str, Flag]
 
 
 class Order(NamedTuple):
@@ -54,12 +64,12 @@ def begin(
     """
     parts = {
         "turbulence": vehicle.turbulence,
-        "estimator": vehicle.estimator,
         "guidance": vehicle.guidance,
         **{f"controller.{i}": rung for i, rung in enumerate(vehicle.ladder)},
+        **{f"avoidance.{i}": part for i, part in enumerate(vehicle.avoidance)},
     }
     instruments = [f"sensor.{name}" for name in vehicle.sensors]
-    streams = {name: named(key, name) for name in [*parts, *instruments, "dynamics"]}
+    streams = {name: named(key, name) for name in [*parts, *instruments, "estimator", "dynamics"]}
     held = {name: Held(_first(part.component, streams[name])) for name, part in parts.items()}
     start = strong(vehicle.start.kinematics())
     inputs = SensorInputs(jnp.zeros(()), start, surroundings, world, processes)
@@ -69,17 +79,15 @@ def begin(
         stream = streams[f"sensor.{name}"]
         first, samples[name] = part.component.begin(inputs, dt_s * part.every, stream)
         sensors[name] = Held(strong(first), None if part.every == 1 else samples[name])
-    rungs = [held[f"controller.{i}"] for i in range(len(vehicle.ladder))]
+    believed = vehicle.estimator.component.begin(start, named(streams["estimator"], "init"))
     state = VehicleState(
         dynamics=strong(vehicle.dynamics.init(vehicle.start.kinematics(), surroundings)),
         turbulence=held["turbulence"],
         sensors=sensors,
-        estimator=held["estimator"],
+        estimator=Held(strong(believed)),
         guidance=held["guidance"],
-        ladder=tuple(
-            replace(rung, stale=None if part.every == 1 else jnp.asarray(True))
-            for part, rung in zip(vehicle.ladder, rungs, strict=True)
-        ),
+        ladder=_unused(vehicle.ladder, held, "controller"),
+        avoidance=_unused(vehicle.avoidance, held, "avoidance"),
         status=jnp.asarray(0, jnp.int32),
         streams=streams,
     )
@@ -112,6 +120,10 @@ def _holding(
         ladder=tuple(
             rung.holding(form.output)
             for rung, form in zip(state.ladder, decision.ladder, strict=True)
+        ),
+        avoidance=tuple(
+            part.holding(form.output)
+            for part, form in zip(state.avoidance, decision.avoidance, strict=True)
         ),
     )
 
@@ -147,6 +159,7 @@ def live(
         estimator=decision.estimator,
         guidance=chosen(status == 0, decision.guidance, state.guidance),
         ladder=decision.ladder,
+        avoidance=decision.avoidance,
         status=status,
         streams=state.streams,
     )
@@ -155,12 +168,14 @@ def live(
         surroundings=surroundings,
         samples=samples,
         estimate=decision.estimate,
+        uncertainty=vehicle.estimator.component.uncertainty(decision.estimator.state),
         setpoint=decision.setpoint,
         command=command,
         actuators=vehicle.dynamics.actuators(state.dynamics),
         footing=vehicle.dynamics.footing(state.dynamics),
         faults=_faults(vehicle, clock),
         legs=vehicle.guidance.component.legs(later.guidance.state),
+        phase=_phase(vehicle, later),
         status=status,
     )
     return later, snapshot
@@ -233,6 +248,7 @@ class _Decision(NamedTuple):
     guidance: Held
     setpoint: Any
     ladder: tuple[Held, ...]
+    avoidance: tuple[Held, ...]
     command: Any
 
 
@@ -245,56 +261,89 @@ def _decide(
     clock: Clock,
 ) -> _Decision:
     """Estimate, guide and control."""
+    measurements = {name: sample.measurement for name, sample in samples.items()}
+    fresh = {name: sample.fresh for name, sample in samples.items()}
     estimator, estimate = run(
         vehicle.estimator,
         state.estimator,
-        EstimatorInputs(
-            truth,
-            {name: sample.measurement for name, sample in samples.items()},
-            {name: sample.fresh for name, sample in samples.items()},
-        ),
+        EstimatorInputs(truth, measurements, fresh),
         clock,
         state.streams["estimator"],
     )
+    readings = vehicle.dynamics.actuators(state.dynamics)
     guidance, setpoint = run(
         vehicle.guidance,
         state.guidance,
-        GuidanceInputs(clock.time_s, clock.tick, estimate),
+        GuidanceInputs(clock.time_s, clock.tick, estimate, measurements, fresh, readings),
         clock,
         state.streams["guidance"],
     )
-    ladder, command = _descend(vehicle, state, setpoint, estimate, clock)
+    # what nobody reads is not carried down the ladder
+    senses = Senses(estimate, *((measurements, fresh) if vehicle.avoidance else ({}, {})))
+    first, *others = setpoint.signals if isinstance(setpoint, OneOf) else (setpoint,)
+    outcome = _descend(vehicle, state, first, senses, clock)
+    for place, signal in enumerate(others, start=1):
+        way = _descend(vehicle, state, signal, senses, clock)
+        outcome = chosen(setpoint.place == place, way, outcome)
     for order in orders:
-        ordered = _descend(vehicle, state, order.signal, estimate, clock)
-        ladder, command = chosen(order.addressed, ordered, (ladder, command))
-    return _Decision(estimator, estimate, guidance, setpoint, ladder, command)
+        ordered = _descend(vehicle, state, order.signal, senses, clock)
+        outcome = chosen(order.addressed, ordered, outcome)
+    return _Decision(estimator, estimate, guidance, setpoint, *outcome)
+
+
+class _Way(NamedTuple):
+    """What it takes to get down from a signal, and where that leads."""
+
+    ladder: tuple[Held, ...]
+    avoidance: tuple[Held, ...]
+    command: Any
 
 
 def _descend(
-    vehicle: Vehicle, state: VehicleState, signal: Any, estimate: Kinematics, clock: Clock
-) -> tuple[tuple[Held, ...], Any]:
+    vehicle: Vehicle, state: VehicleState, signal: Any, senses: Senses, clock: Clock
+) -> _Way:
     """Down the ladder from the signal's rung to the native one; rungs above it begin anew."""
-    return apart(partial(_down, vehicle, clock), state, strong(signal), estimate)
+    return apart(partial(_down, vehicle, clock), state, strong(signal), senses)
 
 
-def _down(
-    vehicle: Vehicle, clock: Clock, state: VehicleState, signal: Any, estimate: Kinematics
-) -> tuple[tuple[Held, ...], Any]:
-    rungs = [rung.component for rung in vehicle.ladder]
-    path = ladder_path(rungs, type(signal), vehicle.dynamics.native)
-    held = [
-        part if i in path else _anew(rung, part, state.streams[f"controller.{i}"])
-        for i, (rung, part) in enumerate(zip(rungs, state.ladder, strict=True))
+def _down(vehicle: Vehicle, clock: Clock, state: VehicleState, signal: Any, senses: Senses) -> _Way:
+    rungs, streams = [rung.component for rung in vehicle.ladder], state.streams
+    ladder = [
+        _anew(rung, held, streams[f"controller.{i}"])
+        for i, (rung, held) in enumerate(zip(rungs, state.ladder, strict=True))
     ]
-    for i in path:
-        held[i], signal = run(
+    avoidance = [
+        _anew(part.component, held, streams[f"avoidance.{i}"])
+        for i, (part, held) in enumerate(zip(vehicle.avoidance, state.avoidance, strict=True))
+    ]
+    if isinstance(signal, Off):
+        return _Way(tuple(ladder), tuple(avoidance), strong(vehicle.dynamics.off()))
+    waiting = list(enumerate(vehicle.avoidance))
+
+    def clear(asked: Any) -> Any:
+        """What is asked for on a rung, after what avoids on it."""
+        for i, part in [one for one in waiting if one[1].component.rung is type(asked)]:
+            waiting.remove((i, part))
+            avoidance[i], asked = run(
+                part,
+                state.avoidance[i],
+                AvoidanceInputs(asked, *senses),
+                clock,
+                streams[f"avoidance.{i}"],
+            )
+        return asked
+
+    signal = clear(signal)
+    for i in ladder_path(rungs, type(signal), vehicle.dynamics.native):
+        ladder[i], signal = run(
             vehicle.ladder[i],
             state.ladder[i],
-            (signal, estimate),
+            (signal, senses.estimate),
             clock,
-            state.streams[f"controller.{i}"],
+            streams[f"controller.{i}"],
         )
-    return tuple(held), strong(signal)
+        signal = clear(signal)
+    return _Way(tuple(ladder), tuple(avoidance), strong(signal))
 
 
 def _carried_out(vehicle: Vehicle, command: Any, clock: Clock) -> Any:
@@ -303,6 +352,16 @@ def _carried_out(vehicle: Vehicle, command: Any, clock: Clock) -> Any:
     for fault in vehicle.faults:
         command = fault.broken(command, clock.time_s)
     return strong(command)
+
+
+def _unused(
+    parts: tuple[Scheduled[Any], ...], held: dict[str, Held], family: str
+) -> tuple[Held, ...]:
+    """Of parts that can be passed over, before the first step."""
+    return tuple(
+        replace(held[f"{family}.{i}"], stale=None if part.every == 1 else jnp.asarray(True))
+        for i, part in enumerate(parts)
+    )
 
 
 def _anew(component: AbstractComponent, held: Held, stream: PRNGKeyArray) -> Held:
@@ -319,6 +378,12 @@ def _faults(vehicle: Vehicle, clock: Clock) -> Count | None:
     if not vehicle.faults:
         return None
     return sum(jnp.asarray(fault.begun(clock.time_s), jnp.int32) for fault in vehicle.faults)
+
+
+def _phase(vehicle: Vehicle, state: VehicleState) -> Count | None:
+    """Which part of its task a vehicle is at; None for a task of one part."""
+    guidance = vehicle.guidance.component
+    return None if len(guidance.phases()) == 1 else guidance.phase(state.guidance.state)
 
 
 def _sum(v: Vec3) -> Real:

@@ -7,15 +7,20 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from kittiwake.core.columns import Block, to_blocks
+from kittiwake.core.columns import Block, to_blocks, to_columns
+from kittiwake.core.component import Uncertainty
 from kittiwake.core.footing import Footing
 from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import OneOf
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import Snapshot
+
+# of position, velocity and attitude, as ``Uncertainty`` orders them
+ERRORS = ("x", "y", "z", "vx", "vy", "vz", "rx", "ry", "rz")
 
 
 def motion_columns(motion: Kinematics) -> dict[str, Real]:
@@ -39,6 +44,7 @@ def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
         "wind_world_mps": snapshot.surroundings.wind_world_mps,
         **(flowing if in_current else {}),
         "guidance.legs": snapshot.legs,
+        **({} if snapshot.phase is None else {"guidance.phase": snapshot.phase}),
         **({} if snapshot.faults is None else {"faults": snapshot.faults}),
         "status": snapshot.status,
     }
@@ -49,9 +55,33 @@ def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
         *to_blocks(_footing_columns(snapshot.footing)),
         *(block for name, sample in snapshot.samples.items() for block in _told(name, sample)),
         *to_blocks(estimated),
-        *to_blocks(snapshot.setpoint, "setpoint."),
+        *to_blocks(_covariances(snapshot.uncertainty), "estimate."),
+        *to_blocks(_asked(snapshot.setpoint), "setpoint."),
         *to_blocks(after),
     ]
+
+
+def _covariances(uncertainty: Uncertainty | None) -> dict[str, Real]:
+    """The upper triangle; the names of the errors hold no unit, for a product of two has two."""
+    if uncertainty is None:
+        return {}
+    return {
+        f"cov_{one}_{other}": uncertainty.covariance[i, i + j]
+        for i, one in enumerate(ERRORS)
+        for j, other in enumerate(ERRORS[i:])
+    }
+
+
+def _asked(setpoint: Any) -> dict[str, Any]:
+    """The columns of a signal; of one of several, NaN in those that the meant one does not have."""
+    if not isinstance(setpoint, OneOf):
+        return dict(to_columns(setpoint))
+    asked: dict[str, Any] = {}
+    for place, signal in enumerate(setpoint.signals):
+        for column, number in to_columns(signal).items():
+            meant = setpoint.place == place
+            asked[column] = jnp.where(meant, number, asked.get(column, jnp.nan))
+    return asked
 
 
 def _told(name: str, sample: Sample) -> list[Block]:

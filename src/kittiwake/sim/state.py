@@ -5,6 +5,7 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.component import Uncertainty
 from kittiwake.core.footing import Footing
 from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics
@@ -26,6 +27,7 @@ class VehicleState(eqx.Module):
     estimator: Held
     guidance: Held
     ladder: tuple[Held, ...]
+    avoidance: tuple[Held, ...]
     status: Count
     streams: dict[str, PRNGKeyArray]
 
@@ -46,10 +48,12 @@ class Snapshot(eqx.Module):
     surroundings: Surroundings
     samples: dict[str, Sample]
     estimate: Kinematics
+    uncertainty: Uncertainty | None
     setpoint: Any
     command: Any
     actuators: dict[str, Real]
     footing: Footing | None
     faults: Count | None
     legs: Count
+    phase: Count | None
     status: Count

@@ -212,8 +212,8 @@ class Measured(AbstractGuidance):
     normal_world: Vec3
     speed_along_mps: float
 
-    def signal_type(self):
-        return SurfaceMotion
+    def signal_types(self):
+        return (SurfaceMotion,)
 
     def step(self, state, inputs, dt_s, key):
         del dt_s, key

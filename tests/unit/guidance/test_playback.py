@@ -23,7 +23,7 @@ def refusal(columns):
 
 @pytest.mark.parametrize("kind", [AttitudeThrottle, PositionYaw, VelocityYaw])
 def test_columns_in_any_order_name_their_signal(kind):
-    assert Playback(recorded(column_names(kind)[::-1])).signal_type() is kind
+    assert Playback(recorded(column_names(kind)[::-1])).signal_types() == (kind,)
 
 
 def test_a_misspelt_column_is_answered_with_the_nearest_that_is_lacking():

@@ -14,7 +14,7 @@ ON_DECK = (2.0, 0.25, 1.0, 0.0512)
 def watch(**others):
     columns = {"tern": COLUMNS, **others}
     empty = dict.fromkeys(columns, ())
-    return Watch(RowLayout(columns, empty, empty, empty), fails_when_lost=True)
+    return Watch(RowLayout(columns, empty, empty, empty, empty), fails_when_lost=True)
 
 
 def block(begins_s, *rows):
@@ -74,7 +74,7 @@ def test_a_vehicle_that_touches_with_its_top_down_has_turned_over_once_each_time
 
 def test_a_fix_that_is_lost_and_found_again_is_told_over_blocks():
     columns = {"tern": ("time_s", "sensor.gnss.valid", "status")}
-    layout = RowLayout(columns, {"tern": ()}, {"tern": ()}, {"tern": ("gnss",)})
+    layout = RowLayout(columns, {"tern": ()}, {"tern": ()}, {}, {"tern": ("gnss",)})
     watched = Watch(layout, fails_when_lost=True)
     for begins_s, flags in ((0.0, (1.0, 1.0, 0.0)), (1.5, (0.0, 0.0)), (2.5, (1.0, 1.0))):
         rows = block(begins_s, *((flag,) for flag in flags))
