@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kittiwake.core.signals import BodyVelocityYawRate as BodyVelocityYawRate
     from kittiwake.core.signals import HeadingSpeed as HeadingSpeed
     from kittiwake.core.signals import ModeCommand as ModeCommand
+    from kittiwake.core.signals import Off as Off
     from kittiwake.core.signals import PositionYaw as PositionYaw
     from kittiwake.core.signals import RotorSpeeds as RotorSpeeds
     from kittiwake.core.signals import RudderThrust as RudderThrust
@@ -64,6 +65,7 @@ _HOMES = {
     "Log": "kittiwake.analysis.log",
     "ModeCommand": "kittiwake.core.signals",
     "Observation": "kittiwake.runtime.stepper",
+    "Off": "kittiwake.core.signals",
     "PositionYaw": "kittiwake.core.signals",
     "Quaternion": "kittiwake.geometry.quaternion",
     "RotorSpeeds": "kittiwake.core.signals",
@@ -106,6 +108,7 @@ __all__ = [
     "Log",
     "ModeCommand",
     "Observation",
+    "Off",
     "PositionYaw",
     "Quaternion",
     "RotorSpeeds",

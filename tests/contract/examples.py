@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import cache, partial
+from types import SimpleNamespace
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import equinox as eqx
@@ -46,7 +47,13 @@ from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
 from kittiwake.control.uav_usv_cascade import UavUsvCascade
 from kittiwake.control.uav_usv_flatness import UavUsvFlatness
 from kittiwake.core.columns import column_names, from_columns, to_columns
-from kittiwake.core.component import EstimatorInputs, GuidanceInputs, SensorInputs
+from kittiwake.core.component import (
+    AvoidanceInputs,
+    EstimatorInputs,
+    GuidanceInputs,
+    SensorInputs,
+    Situation,
+)
 from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import GnssMeasurement
@@ -56,6 +63,7 @@ from kittiwake.core.presence import Presence, Wake
 from kittiwake.core.ray import Ray, cast
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
+from kittiwake.core.route import Route
 from kittiwake.core.satellites import SKY, Satellites
 from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.core.strong import strong
@@ -106,11 +114,24 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance import GUIDANCE
+from kittiwake.guidance import AVOIDANCE, GUIDANCE
+from kittiwake.guidance.avoidance.barrier import Barrier
+from kittiwake.guidance.avoidance.gageik import Gageik
+from kittiwake.guidance.avoidance.repulsion import Repulsion
+from kittiwake.guidance.avoidance.wagster import Wagster
+from kittiwake.guidance.conditions import Condition
+from kittiwake.guidance.courses import Course
 from kittiwake.guidance.curve import Curve
+from kittiwake.guidance.follow_trajectory import FollowTrajectory
+from kittiwake.guidance.goto import Goto
 from kittiwake.guidance.hold import Hold
+from kittiwake.guidance.land import Land
+from kittiwake.guidance.line_of_sight import LineOfSight
+from kittiwake.guidance.mission import Mission, Rule, Step
 from kittiwake.guidance.mode_tour import ModeTour, Stage
+from kittiwake.guidance.plan_path import PlanPath
 from kittiwake.guidance.playback import Playback
+from kittiwake.guidance.pursue import Pursue
 from kittiwake.guidance.waypoints import Waypoints
 from kittiwake.physics import DYNAMICS
 from kittiwake.scenario.load import load_scenario
@@ -144,6 +165,10 @@ CORNERS = np.array(
     [[[0, 0, 2], [2, 0, -1], [-1, 2, -1]], [[0, 0, 2], [-1, 2, -1], [-1, -2, -1]]], float
 )
 AREA = FlightArea((-9.0, 9.0), (-9.0, 9.0), (0.0, 9.0))
+PLACES = (Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0), Vec3(-2.0, 4.0, 6.0))
+SWEEP = Course("sweep", Vec3(1.0, 2.0, 10.0), 6.0, 4.0, 2.0, 0.5)
+# of a task that asks for nothing there
+ANYWHERE: Any = Situation(SimpleNamespace(area=FlightArea(), obstacles=()), None, Start(), {})
 HUBS = (Vec3(0.2, 0.0, 0.0), Vec3(0.0, -0.2, 0.0), Vec3(-0.2, 0.0, 0.0), Vec3(0.0, 0.2, 0.0))
 
 
@@ -173,7 +198,22 @@ def modes() -> Modes:
     return Modes(Acceleration(1.5, 28.8), velocity, attitude, Rates(inertia))
 
 
+def seeing(avoidance: Any, *names: str) -> Any:
+    """An avoidance of a vehicle with registered sensors under their own names."""
+    sensors = {name: _sensor(name) for name in names}
+    return avoidance.prepared(NOWHERE._replace(sensors=sensors))
+
+
 EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
+    "avoidance/gageik": {"by a ring": lambda: seeing(Gageik(), "ultrasonic-fan")},
+    "avoidance/wagster": {"by a ring": lambda: seeing(Wagster(), "ultrasonic-fan")},
+    "avoidance/repulsion": {
+        "by turns": lambda: seeing(Repulsion(), "ultrasonic-array", "sonar-cone")
+    },
+    "avoidance/barrier": {
+        "by a lidar": lambda: seeing(Barrier(), "lidar-2d"),
+        "by two": lambda: seeing(Barrier(), "ultrasonic", "ultrasonic-fan"),
+    },
     "batteries/lithium-polymer": {
         "full": lambda: LithiumPolymer(3, 3600.0, 0.06, 0.7, 3.0),
         "nearly empty": lambda: LithiumPolymer(1, 900.0, 0.1, charge=1e-6),
@@ -246,6 +286,17 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
             flapping_ns2=1e-5,
         ),
     },
+    "guidance/goto": {
+        "at once": lambda: Goto(AHEAD),
+        "smoothly": lambda: Goto(AHEAD, speed_mps=2.0),
+    },
+    "guidance/land": {"to a height": lambda: Land(landing_height_world_m=0.1)},
+    "guidance/mission": {
+        "of three steps": lambda: Mission(
+            (Step(Hold(), for_s=DT_S), Step(Goto(AHEAD, speed_mps=1.0)), Step(Land(0.1))),
+            (Rule(Condition("speed_mps", above=4.0), go_to="land"),),
+        )
+    },
     "guidance/hold": {
         "where it is": Hold,
         "position": lambda: Hold(position_world_m=Vec3(1.0, 2.0, 3.0)),
@@ -255,6 +306,7 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "guidance/waypoints": {
         "once": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0))),
         "for ever": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0)), loop=True),
+        "sweep": lambda: Waypoints(course=SWEEP).prepared(ANYWHERE),
     },
     "guidance/curve": {
         "helix": lambda: Curve(
@@ -265,6 +317,38 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
             Vec3(0.0, 0.0, 0.1),
             yaw_rate_radps=0.3,
         ),
+    },
+    "guidance/follow-trajectory": {
+        "along its way": lambda: FollowTrajectory(PLACES).prepared(ANYWHERE),
+        "turning": lambda: FollowTrajectory(
+            PLACES, "minimum-jerk", (0.0, 1.0, -3.0), (0.0, 4.0, 8.0)
+        ).prepared(ANYWHERE),
+        "upwards": lambda: FollowTrajectory(
+            (Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0)), "cubic-spline"
+        ).prepared(ANYWHERE),
+    },
+    "guidance/plan-path": {
+        "over the ground": lambda: PlanPath(Vec3(3.0, 2.0, 0.2)).prepared(
+            ANYWHERE._replace(world=world())
+        ),
+    },
+    "guidance/pursue": {
+        "looking ahead": lambda: Pursue(positions_world_m=PLACES).prepared(ANYWHERE),
+        "looking at a point": lambda: Pursue(
+            Route("a.json", np.array([[0.0, 0.0, 1.0], [9.0, 9.0, 2.0]])),
+            samples=50,
+            integral_gain_per_s2=0.1,
+            look="point",
+        ).prepared(ANYWHERE),
+        "looking north": lambda: Pursue(positions_world_m=PLACES, samples=2, look="fixed").prepared(
+            ANYWHERE
+        ),
+    },
+    "guidance/line-of-sight": {
+        "once": lambda: LineOfSight(PLACES, integral_gain_per_s=0.1),
+        "for ever": lambda: LineOfSight(PLACES, loop=True),
+        "in pursuit": lambda: LineOfSight(PLACES, heading="pursuit"),
+        "sweep": lambda: LineOfSight(course=SWEEP).prepared(ANYWHERE),
     },
     "guidance/mode-tour": {
         "in turn": lambda: ModeTour(
@@ -550,7 +634,8 @@ def _measurements(estimator: Any, circumstance: Circumstance, tick: int) -> dict
     """What the registered sensors say that an estimator names in its fields."""
     inputs = to_measure(circumstance, tick)
     key = jax.random.key(0)
-    wanted = {value for value in vars(estimator).values() if isinstance(value, str)}
+    given = [value if isinstance(value, tuple) else (value,) for value in vars(estimator).values()]
+    wanted = {value for values in given for value in values if isinstance(value, str)}
     sensors = {name: _sensor(name) for name in SENSORS.names() if name in wanted}
     return {
         name: sensor.step(sensor.init(key), inputs, DT_S, key)[1]
@@ -643,6 +728,12 @@ def _received(circumstance: Circumstance) -> Sample:
     return strong(Sample(fix, fix, fresh=True))
 
 
+def _to_avoid(avoidance: Any, circumstance: Circumstance, tick: int) -> AvoidanceInputs:
+    seen = _sensed(avoidance, circumstance, tick)
+    asked = signal(avoidance.rung, circumstance.signal_size)
+    return AvoidanceInputs(asked, circumstance.motion, seen.measurements, seen.fresh)
+
+
 def _sensed(estimator: Any, circumstance: Circumstance, tick: int) -> EstimatorInputs:
     measurements = _measurements(estimator, circumstance, tick)
     fresh = dict.fromkeys(measurements, jnp.asarray(True))
@@ -670,6 +761,7 @@ CONTRACTS = {
         lambda _, at, tick: GuidanceInputs(tick * DT_S, jnp.asarray(tick, jnp.int32), at.motion),
         _step,
     ),
+    "avoidance": Contract(AVOIDANCE, _to_avoid, _step),
     "estimators": Contract(
         ESTIMATORS,
         _sensed,

@@ -13,9 +13,8 @@ from tests.physics.bodies import KEY, airborne, around
 
 from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import RotorSpeeds
-from kittiwake.core.strong import strong
+from kittiwake.core.strong import like, strong
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sim.schedule import like
 from kittiwake.vehicles import VEHICLES
 
 ALOFT = Start(Vec3(0.0, 0.0, 500.0))

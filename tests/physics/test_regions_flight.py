@@ -15,12 +15,11 @@ from tests.physics.bodies import KEY, airborne, around, body
 from kittiwake.core.kinematics import Start
 from kittiwake.core.parts import Flow
 from kittiwake.core.signals import RotorSpeeds, ThrustTorque
-from kittiwake.core.strong import strong
+from kittiwake.core.strong import like, strong
 from kittiwake.environment.regions import ForceRegion, WindRegion
 from kittiwake.forces.drag import LinearDrag, QuadraticDrag
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sim.schedule import like
 
 FORCE = Vec3(0.3, -0.2, 0.1)
 NOTHING = ThrustTorque(0.0, Vec3.zero())

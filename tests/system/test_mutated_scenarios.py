@@ -83,7 +83,7 @@ MUTATIONS = {
     "no vehicles": ("keep-spot", "vehicles:", "vehicles: {}\nx:", "vehicles"),
     "no model": ("keep-spot", "    model: pelican\n", "", "vehicles.pelican.model is missing"),
     "no duration": ("keep-spot", ", duration_s: 60", "", "time.duration_s: is missing"),
-    "no places to go": ("goto-waypoint", GOALS, "", "positions_world_m is missing"),
+    "no places to go": ("goto-waypoint", GOALS, "", "at least one place"),
     "no wind speed": ("keep-velocity", "speed_at_6m_mps: 2.5, ", "", "speed_at_6m_mps is missing"),
     "nothing to play back": ("pelican-playback", f", {INPUTS}", "", "guidance.file is missing"),
     # names

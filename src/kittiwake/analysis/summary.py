@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
+from kittiwake.analysis.consistency import consistency
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.separation import min_separation
 from kittiwake.analysis.table import (
     CONTACT,
     LANDINGS,
     LEGS,
+    NEAREST_OBSTACLE,
     POSITION_WORLD_M,
     Q_WORLD_FROM_BODY,
     STATE_COLUMNS,
@@ -77,13 +79,20 @@ def summarise(
         compile_s: how long compilation took.
         vehicles: what flew, by name.
 
-    ``metrics`` holds by vehicle how many waypoints were reached and planned, where there are any;
-    a task or a study adds what it measures.
+    ``metrics`` holds by vehicle how many waypoints were reached and planned, and how near it came
+    to an obstacle, where there are any, and how far off its estimate was, where that is not the
+    truth; a task or a study adds what it measures.
     """
     legs = {
         name: {"reached": _reached(log.tables[name]), "planned": planned}
         for name, vehicle in vehicles.items()
         if (planned := vehicle.planned_legs) is not None
+    }
+    estimates = _estimates(log)
+    beside = {
+        name: {"least_clearance_m": _finite(least_clearance_m(table))}
+        for name, table in log.tables.items()
+        if NEAREST_OBSTACLE in table.columns
     }
     return {
         "scenario": scenario,
@@ -98,7 +107,11 @@ def summarise(
         "vehicles": {name: _vehicle(log.tables[name], vehicles[name]) for name in log.names},
         "min_separation_m": _min_separation_m(log),
         "events": [asdict(event) for event in log.events],
-        "metrics": {"waypoints": legs} if legs else {},
+        "metrics": {
+            **({"waypoints": legs} if legs else {}),
+            **({"obstacles": beside} if beside else {}),
+            **({"estimate": estimates} if estimates else {}),
+        },
     }
 
 
@@ -107,6 +120,16 @@ def in_digits(value: float) -> str:
     if abs(value) < LEAST_SAID:
         return "0.00"
     return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.3g}"
+
+
+def _estimates(log: Log) -> dict[str, Any]:
+    found = {name: consistency(log.tables[name]) for name in log.names}
+    return {
+        name: {key: value if value is None else _finite(value) for key, value in said.items()}
+        for name, off in found.items()
+        if off is not None
+        for said in [off._asdict()]
+    }
 
 
 def _reached(table: Table) -> int:
@@ -166,6 +189,12 @@ def contacts(table: Table) -> int | None:
         return None
     touching = table.part((CONTACT,))[:, 0] > 0.0
     return int(np.count_nonzero(touching[1:] & ~touching[:-1]))
+
+
+def least_clearance_m(table: Table) -> float:
+    """The least that was ever free between a vehicle's body and an obstacle."""
+    free_m = table.part((NEAREST_OBSTACLE,))[:, 0]
+    return float(free_m[np.isfinite(free_m)].min(initial=np.inf))
 
 
 def touchdown(table: Table) -> dict[str, float | None] | None:

@@ -62,6 +62,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     if separation is not None:
         lines.append(f"Smallest distance between two vehicles: {separation:.2f} m.")
     lines += _waypoint_lines(summary["metrics"].get("waypoints", {}))
+    lines += _estimate_lines(summary["metrics"].get("estimate", {}))
     events = summary["events"]
     lines += [f"{e['time_s']:8.2f} s  {e['vehicle']}: {e['event']}" for e in events[:MAX_EVENTS]]
     if len(events) > MAX_EVENTS:
@@ -78,6 +79,25 @@ def _waypoint_lines(waypoints: dict[str, Any]) -> list[str]:
     ]
     rest = len(missed) - MAX_EVENTS
     return [*missed[:MAX_EVENTS], *([f"and {rest} more vehicles did not"] if rest > 0 else [])]
+
+
+def _estimate_lines(estimates: dict[str, Any]) -> list[str]:
+    """By how much vehicles were wrong about their places."""
+    told = [
+        f"{name}'s estimate was off by {_number(off['position_rms_m'])} m (RMS), "
+        f"{_number(off['position_max_m'])} m at most{_honesty(off)}."
+        for name, off in estimates.items()
+    ]
+    rest = len(told) - MAX_EVENTS
+    return [
+        *told[:MAX_EVENTS],
+        *([f"and {rest} more estimates in summary.json"] if rest > 0 else []),
+    ]
+
+
+def _honesty(off: dict[str, Any]) -> str:
+    mean, inside = off["nees_mean"], off["nees_inside"]
+    return "" if mean is None else f"; NEES {_number(mean)} (9 is honest), {inside:.0%} inside 95 %"
 
 
 def _number(value: float | None) -> str:

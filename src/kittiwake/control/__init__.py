@@ -21,6 +21,10 @@ CONTROLLERS = Registry(
         "position": Entry(
             "kittiwake.control.position:Position", "position and yaw to acceleration and yaw"
         ),
+        "position-velocity": Entry(
+            "kittiwake.control.position_velocity:PositionVelocity",
+            "position and yaw to velocity and yaw",
+        ),
         "velocity": Entry(
             "kittiwake.control.velocity:Velocity", "velocity and yaw to acceleration and yaw"
         ),

@@ -11,6 +11,8 @@ which is a = w^2 e - 2 z w v + b near a place at rest: a step is answered with t
 vehicle that comes from afar brakes along v = w / (2 z) e, with at most w / (2 z) v_max; the
 defaults keep that below the horizontal limit, so that it does not overshoot either.
 
+Upwards w and z may be others: rotors in a climb brake by themselves, and need less of z.
+
 The jerk of the place is passed on. Where nobody tells it, ``jerk_filter_radps`` takes the filtered
 derivative of a_0 in its place, so that a vehicle leans over no later than it should.
 
@@ -52,6 +54,8 @@ class Position(AbstractController):
 
     natural_frequency_radps: Annotated[Real, POSITIVE] = 1.5
     damping_ratio: Annotated[Real, POSITIVE] = 1.0
+    vertical_frequency_radps: Annotated[Real, POSITIVE] | None = None
+    vertical_damping_ratio: Annotated[Real, POSITIVE] | None = None
     integral_gain_per_s2: Annotated[Real, NOT_NEGATIVE] = 0.0
     max_speed_mps: Annotated[Real, POSITIVE] = 5.0
     max_horizontal_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
@@ -78,11 +82,11 @@ class Position(AbstractController):
         del key
         wanted, estimate = inputs
         error = wanted.position_world_m - estimate.position_world_m
-        damping = 2.0 * self.damping_ratio * self.natural_frequency_radps
-        direct = error * (self.natural_frequency_radps / (2.0 * self.damping_ratio))
-        reference = wanted.velocity_world_mps + direct.shortened(self.max_speed_mps)
+        direct, damping = self._gains()
+        approach = error.scaled(direct).shortened(self.max_speed_mps)
+        reference = wanted.velocity_world_mps + approach
         lag = reference - estimate.velocity_world_mps
-        free = wanted.acceleration_world_mps2 + lag * damping + state.integral_world_mps2
+        free = wanted.acceleration_world_mps2 + lag.scaled(damping) + state.integral_world_mps2
         acceleration = self._within(free)
         growth = lag * jnp.where(_same(free, acceleration), self.integral_gain_per_s2 * dt_s, 0.0)
         integral = self._within(state.integral_world_mps2 + growth)
@@ -90,6 +94,15 @@ class Position(AbstractController):
         return PositionState(integral, filters), AccelerationYaw(
             acceleration, wanted.yaw_rad, jerk, wanted.yaw_rate_radps
         )
+
+    def _gains(self) -> tuple[Vec3, Vec3]:
+        """Along each axis w / (2 z) and 2 z w."""
+        w, z = self.natural_frequency_radps, self.damping_ratio
+        w_up = w if self.vertical_frequency_radps is None else self.vertical_frequency_radps
+        z_up = z if self.vertical_damping_ratio is None else self.vertical_damping_ratio
+        direct, up = w / (2.0 * z), w_up / (2.0 * z_up)
+        damping, damping_up = 2.0 * z * w, 2.0 * z_up * w_up
+        return Vec3(direct, direct, up), Vec3(damping, damping, damping_up)
 
     def _jerk(
         self, filters: tuple[PidState, PidState, PidState] | None, wanted: PositionYaw, dt_s: Real

@@ -8,6 +8,7 @@ out. A component is written for one vehicle; the simulation maps it over many.
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import field, fields
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -15,6 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.columns import from_columns, to_columns
+from kittiwake.core.errors import CommandError
 from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
@@ -40,13 +42,15 @@ class AbstractComponent(eqx.Module):
 class Situation(NamedTuple):
     """Where something will be used, known before anything is compiled.
 
-    ``world`` is the ``core.world.World``, ``sensors`` are the vehicle's by name.
+    ``world`` is the ``core.world.World``, ``sensors`` are the vehicle's by name, and ``periods_s``
+    how long each of them waits between its samples.
     """
 
     world: Any
     dynamics: "AbstractDynamics"
     start: Start
     sensors: Mapping[str, "AbstractSensor"]
+    periods_s: Mapping[str, float] = MappingProxyType({})
 
 
 class GuidanceInputs(eqx.Module):
@@ -99,7 +103,10 @@ class AbstractGuidance(AbstractComponent):
         return False
 
     def phases(self) -> tuple[str, ...]:
-        """What it says of the parts of the task, in words for the log; empty for the first one."""
+        """What the log says of the parts of the task, nothing of one that is empty.
+
+        Of several the last one is that the task is done.
+        """
         return ("",)
 
     def phase(self, state: Any) -> Count:
@@ -111,6 +118,19 @@ class AbstractGuidance(AbstractComponent):
         """How many waypoints have been reached; a change is an event in the log."""
         del state
         return 0
+
+    def begun_at(self, state: Any, name: str) -> Any:
+        """The state in which somebody has asked for a part of the task by its name.
+
+        Raises:
+            CommandError: if there is no such part.
+        """
+        del state
+        message = (
+            f"this guidance has no step '{name}', nor any other; steps are those of a mission: "
+            "write guidance: {type: mission, steps: [...]}"
+        )
+        raise CommandError(message)
 
     def planned_legs(self) -> int | None:
         """How many waypoints there are to reach; None where that has no meaning or no end."""
@@ -258,6 +278,15 @@ class AbstractEstimator(AbstractComponent):
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         """Refuses a vehicle without the sensors that it needs, before anything is compiled."""
         del sensors
+
+    def prepared(self, situation: Situation) -> "AbstractEstimator":
+        """This estimator, told what it has to know of the world and its sensors.
+
+        Raises:
+            ScenarioError: if it cannot work there.
+        """
+        del situation
+        return self
 
     @abstractmethod
     def step(

@@ -25,6 +25,18 @@ class Kinematics(eqx.Module):
     specific_force_body_mps2: Vec3
 
 
+def motion_columns(motion: Kinematics) -> dict[str, Real]:
+    """Position, attitude, velocity in the world and body rates, under their names in logs."""
+    position, velocity = motion.position_world_m, motion.velocity_world_mps
+    q, omega = motion.q_world_from_body, motion.angular_velocity_body_radps
+    return {
+        **{f"{axis}_m": getattr(position, axis) for axis in "xyz"},
+        **{f"q{part}": getattr(q, part) for part in "wxyz"},
+        **{f"v{axis}_mps": getattr(velocity, axis) for axis in "xyz"},
+        **{f"w{axis}_radps": getattr(omega, axis) for axis in "xyz"},
+    }
+
+
 class Start(eqx.Module):
     """Where and how a vehicle begins, in world axes; rates are the body's."""
 

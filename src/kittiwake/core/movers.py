@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from kittiwake.core.clearance import POINT, Body, cuboid
 from kittiwake.core.plane import to_part_m
 from kittiwake.core.ray import AbstractObstacle, Ray
 from kittiwake.core.support import Support
@@ -41,6 +42,12 @@ class DeckSurface(AbstractMover):
         del ray, distance_m
         return self.support.q_world_from_support.rotate(Vec3(0.0, 0.0, 1.0))
 
+    def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
+        """That of a box without height."""
+        half = Vec3(0.5 * self.support.length_m, 0.5 * self.support.width_m, 0.0)
+        turn = self.support.q_world_from_support.inverse()
+        return cuboid(self.support.across(point_world_m), half).left_m(body.turned(turn))
+
     def velocity_at(self, point_world_m: Vec3) -> Vec3:
         """That of the support."""
         return self.support.velocity_at(point_world_m)
@@ -69,6 +76,10 @@ class Neighbour(AbstractMover):
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
         """That of the solid."""
         return self.body.normal_world(ray, distance_m)
+
+    def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
+        """That of the solid."""
+        return jnp.where(self.present, self.body.clearance_m(point_world_m, body), jnp.inf)
 
     def velocity_at(self, point_world_m: Vec3) -> Vec3:
         """Of a rigid body."""

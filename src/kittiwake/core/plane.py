@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from kittiwake.core.clearance import POINT, Body, Near
 from kittiwake.core.ray import LEAST_SLOPE, AbstractObstacle, Ray
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -32,6 +33,10 @@ class AbstractPlane(AbstractObstacle):
         """The same everywhere."""
         del ray, distance_m
         return self.across_world
+
+    def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
+        """From either side."""
+        return Near(jnp.abs(self.height_over_m(point_world_m)), self.across_world).left_m(body)
 
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """None: it has no end."""

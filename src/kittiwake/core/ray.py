@@ -1,4 +1,4 @@
-"""Rays and what they meet: what obstacles show and sensors see.
+"""Rays and what they meet: what obstacles show and sensors see, and how near they are.
 
 A ray is o + t d with |d| = 1 and t >= 0; a surface that it does not meet is infinitely far. A ray
 that begins inside of something meets it from within. Many obstacles of one kind are gone through in
@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from kittiwake.core.clearance import POINT, Body
 from kittiwake.geometry.scalar import Count, Flag, Real, namespace
 from kittiwake.geometry.vec3 import Vec3
 
@@ -90,7 +91,7 @@ class Hit(eqx.Module):
 
 
 class AbstractObstacle(eqx.Module):
-    """Something in the world that rays meet."""
+    """Something in the world that rays meet, and that vehicles may hit."""
 
     @abstractmethod
     def distance_m(self, ray: Ray) -> Real:
@@ -101,19 +102,23 @@ class AbstractObstacle(eqx.Module):
         """The direction across its surface there, of any length and to either side."""
 
     @abstractmethod
+    def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
+        """How far it is from a point, or from a body about it; negative inside of a solid."""
+
+    @abstractmethod
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """Lines that show it in a picture; none for what has no end."""
 
 
 class Nearest(eqx.Module):
-    """Of some things along a ray the first: how far it is, and its place among them."""
+    """Of some things the first along a ray, or the nearest: how far, and its place among them."""
 
     distance_m: Real
     place: Count
 
 
 def nearest_of(things: Any, distance_m: Callable[[Any], Real]) -> Nearest:
-    """The first of things of one kind.
+    """The first of things of one kind, or the nearest.
 
     Args:
         things: one of them, with a leading axis in each of its leaves.
@@ -141,7 +146,9 @@ def cast(obstacles: Sequence[AbstractObstacle], ray: Ray) -> Hit:
     dtype = jnp.result_type(ray.origin_m.x)
     groups = _groups(obstacles, dtype)
     # without the barrier each component of the normal would compute all distances again
-    first = jax.lax.optimization_barrier([group.nearest(ray) for group in groups])
+    first = jax.lax.optimization_barrier(
+        [group.least(lambda obstacle: obstacle.distance_m(ray)) for group in groups]
+    )
     distances = [met.distance_m for met in first]
     nearest = reduce(jnp.minimum, distances, jnp.asarray(jnp.inf, dtype))
     reached = jnp.where(jnp.isfinite(nearest), nearest, 0.0)
@@ -154,17 +161,34 @@ def cast(obstacles: Sequence[AbstractObstacle], ray: Ray) -> Hit:
     return Hit(nearest, _facing(ray, normal), number)
 
 
+def nearest_obstacle(
+    obstacles: Sequence[AbstractObstacle], point_world_m: Vec3, body: Body = POINT
+) -> Nearest:
+    """The obstacle with the least clearance, by its place; of none that is infinite."""
+    dtype = jnp.result_type(point_world_m.x)
+    nearest = Nearest(jnp.asarray(jnp.inf, dtype), jnp.asarray(NOTHING, jnp.int32))
+    for group in _groups(obstacles, dtype):
+        met = group.least(lambda member: member.clearance_m(point_world_m, body))
+        nearer = met.distance_m < nearest.distance_m
+        number = jnp.asarray(group.numbers, jnp.int32)[met.place]
+        nearest = Nearest(
+            jnp.where(nearer, met.distance_m, nearest.distance_m),
+            jnp.where(nearer, number, nearest.place),
+        )
+    return nearest
+
+
 class _Group(eqx.Module):
     """Obstacles of one kind, by their numbers: one, or many with a leading axis in each leaf."""
 
     numbers: tuple[int, ...] = eqx.field(static=True)
     members: AbstractObstacle
 
-    def nearest(self, ray: Ray) -> Nearest:
-        """The one that is met first."""
+    def least(self, distance_m: Callable[[AbstractObstacle], Real]) -> Nearest:
+        """The one of which a distance is the least."""
         if len(self.numbers) > 1:
-            return nearest_of(self.members, lambda member: member.distance_m(ray))
-        return Nearest(jnp.asarray(self.members.distance_m(ray)), jnp.asarray(0, jnp.int32))
+            return nearest_of(self.members, distance_m)
+        return Nearest(jnp.asarray(distance_m(self.members)), jnp.asarray(0, jnp.int32))
 
     def normal_world(self, ray: Ray, distance_m: Real, place: Count) -> Vec3:
         """Across the surface of one of them."""

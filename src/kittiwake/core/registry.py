@@ -38,6 +38,11 @@ class Registry:
         }
         return {**installed, **self.builtin}
 
+    def without(self, name: str) -> "Registry":
+        """The same, without one of its builtin entries."""
+        others = {key: entry for key, entry in self.builtin.items() if key != name}
+        return Registry(self.family, self.noun, others)
+
     def names(self) -> list[str]:
         """All registered names in alphabetical order."""
         return sorted(self.entries)

@@ -9,8 +9,17 @@ Fields behind the first ones are feed-forward, zero where nobody knows better: h
 goes on. A controller that has no use for them leaves them out.
 """
 
-from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
+from dataclasses import fields, replace
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import equinox as eqx
 
@@ -258,3 +267,18 @@ class OneOf(eqx.Module):
 
     signals: tuple[Any, ...]
     place: Count
+
+
+def blank(kind: type[eqx.Module]) -> Any:
+    """A signal of this kind that asks for nothing: zeros, upright."""
+    hints = get_type_hints(kind)
+    return kind(**{field.name: _nothing(hints[field.name]) for field in fields(kind)})
+
+
+def _nothing(kind: Any) -> Any:
+    if kind is Quaternion:
+        return Quaternion.identity()
+    if get_origin(kind) is tuple:
+        return tuple(0.0 for _ in get_args(kind))
+    is_record = isinstance(kind, type) and issubclass(kind, eqx.Module)
+    return blank(kind) if is_record else 0.0

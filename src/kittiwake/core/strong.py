@@ -11,6 +11,11 @@ def strong(tree: Any) -> Any:
     return jax.tree.map(_strong_leaf, tree)
 
 
+def like(new: Any, old: Any) -> Any:
+    """A state with the types of the one before, so that loops can carry it."""
+    return jax.tree.map(lambda n, o: jnp.asarray(n, dtype=jnp.asarray(o).dtype), new, old)
+
+
 def _strong_leaf(leaf: Any) -> Any:
     array = jnp.asarray(leaf)
     if jnp.issubdtype(array.dtype, jax.dtypes.prng_key):

@@ -50,6 +50,8 @@ class Surroundings(eqx.Module):
     ``shears_world`` say comes on top of it elsewhere. ``decks`` are some that are nearest to the
     vehicle; the height over them is infinite for a vehicle that is above none. ``neighbours`` are
     the nearest other vehicles, where somebody asked for them.
+    ``nearest_obstacle_m`` is what is free between the vehicle's body and an obstacle; None in a
+    world without any.
     ``surface_near`` is false where neither the vehicle nor one that is computed along with it can
     touch a surface in this step, so that contact need not be computed.
     """
@@ -66,6 +68,7 @@ class Surroundings(eqx.Module):
     height_above_deck_m: Real | None = None
     surface_near: Flag = True
     neighbours: tuple[Neighbour, ...] = ()
+    nearest_obstacle_m: Real | None = None
 
     @property
     def height_above_surface_m(self) -> Real:

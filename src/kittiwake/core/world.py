@@ -1,5 +1,6 @@
 """What all vehicles of a scenario share."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from math import pi
 from typing import Annotated
@@ -8,6 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
+from kittiwake.core.clearance import Body
 from kittiwake.core.component import (
     AbstractAtmosphere,
     AbstractCurrent,
@@ -20,7 +22,7 @@ from kittiwake.core.component import (
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
-from kittiwake.core.ray import AbstractObstacle
+from kittiwake.core.ray import AbstractObstacle, Nearest, nearest_obstacle
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Real
@@ -28,6 +30,8 @@ from kittiwake.geometry.vec3 import Vec3
 
 # of a side of an area, from which places are drawn
 WIDEST_DRAWN_M = 2e4
+# what is free between a vehicle and an obstacle, as limits and logs call it
+NEAREST_OBSTACLE = "nearest_obstacle_m"
 
 
 class FlightArea(eqx.Module):
@@ -79,9 +83,9 @@ class World(eqx.Module):
 
     Ground is the plane z = ``ground_z_m``. Vehicles nearer to each other than
     ``collision_distance_m`` are lost, if an interaction says how near they are. ``obstacles`` are
-    what rays meet beside the ground; ``processes`` are what evolves by itself, by name. The
-    magnetic field is None where none is known, and ``no_field_because`` says to those who measure
-    it why.
+    what rays meet beside the ground, and vehicles must not touch; they may have names.
+    ``processes`` are what evolves by itself, by name. The magnetic field is None where none is
+    known, and ``no_field_because`` says to those who measure it why.
     """
 
     gravity_mps2: Real
@@ -96,6 +100,7 @@ class World(eqx.Module):
     regions: tuple[AbstractRegion, ...] = ()
     platforms: tuple[AbstractPlatform, ...] = ()
     obstacles: tuple[AbstractObstacle, ...] = ()
+    obstacle_names: tuple[str, ...] = eqx.field(static=True, default=())
     magnetic_field_world_t: Vec3 | None = Vec3(0.0, 0.0, 0.0)
     no_field_because: str = eqx.field(static=True, default="")
     start_utc: datetime = eqx.field(static=True, default=datetime(2026, 1, 1, 12, tzinfo=UTC))
@@ -113,12 +118,20 @@ class World(eqx.Module):
             nearest_vehicle_m=jnp.asarray(jnp.inf, jnp.result_type(up)),
             current_world_mps=self.current.velocity_world_mps(kinematics.position_world_m),
         )
+        if self.obstacles:
+            left_m = self.nearest(kinematics, size_body_m).distance_m
+            around = replace(around, nearest_obstacle_m=left_m)
         for region in self.regions:
             around = region.felt(kinematics, size_body_m, around)
         return around
 
+    def nearest(self, kinematics: Kinematics, size_body_m: Vec3) -> Nearest:
+        """The obstacle that leaves the least free to a vehicle of a size."""
+        body = Body(kinematics.q_world_from_body, size_body_m)
+        return nearest_obstacle(self.obstacles, kinematics.position_world_m, body)
+
     def limits(self, kinematics: Kinematics, surroundings: Surroundings) -> tuple[Limit, ...]:
-        """What a vehicle's place and its distance from others may be."""
+        """What a vehicle's place and its distance from others and from obstacles may be."""
         separation = Limit(
             "nearest_vehicle_m",
             "world.collision_distance_m",
@@ -126,4 +139,6 @@ class World(eqx.Module):
             low=self.collision_distance_m,
             own=False,
         )
-        return (*self.area.limits(kinematics.position_world_m), separation)
+        beside = surroundings.nearest_obstacle_m
+        free = () if beside is None else (Limit(NEAREST_OBSTACLE, "world.obstacles", beside, 0.0),)
+        return (*self.area.limits(kinematics.position_world_m), separation, *free)

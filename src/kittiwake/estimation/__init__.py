@@ -6,6 +6,10 @@ ESTIMATORS = Registry(
     "estimators",
     "estimator",
     {
+        "ekf": Entry(
+            "kittiwake.estimation.ekf:Ekf",
+            "an error-state Kalman filter on inertial unit, satellites, barometer and magnetometer",
+        ),
         "qrsim": Entry(
             "kittiwake.estimation.qrsim_estimate:QRSimEstimate",
             "what satellites, altimeter, orientation and inertial unit say, as it is",

@@ -58,6 +58,10 @@ class Vec3(eqx.Module):
     def __truediv__(self, divisor: Real) -> "Vec3":
         return Vec3(self.x / divisor, self.y / divisor, self.z / divisor)
 
+    def scaled(self, factors: "Vec3") -> "Vec3":
+        """Each component by its own factor."""
+        return Vec3(self.x * factors.x, self.y * factors.y, self.z * factors.z)
+
     def dot(self, other: "Vec3") -> Real:
         """Scalar product."""
         in_plane = total(product(self.x, other.x), product(self.y, other.y))

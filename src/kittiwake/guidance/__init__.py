@@ -10,9 +10,44 @@ GUIDANCE = Registry(
         "waypoints": Entry(
             "kittiwake.guidance.waypoints:Waypoints", "visit places one after another"
         ),
+        "goto": Entry("kittiwake.guidance.goto:Goto", "go to a place, smoothly or at once"),
+        "return-home": Entry(
+            "kittiwake.guidance.return_home:ReturnHome", "go back over the place of the start"
+        ),
+        "takeoff": Entry("kittiwake.guidance.takeoff:Takeoff", "climb in three states and hover"),
+        "land": Entry("kittiwake.guidance.land:Land", "go down in four states, then motors off"),
+        "ramp-takeoff": Entry(
+            "kittiwake.guidance.ramp:RampTakeoff", "rise evenly by a height, as uav_gazebo does"
+        ),
+        "ramp-land": Entry(
+            "kittiwake.guidance.ramp:RampLand", "sink evenly, and motors off if that led there"
+        ),
+        "drop": Entry("kittiwake.guidance.drop:Drop", "switch the motors off at once"),
+        "mission": Entry(
+            "kittiwake.guidance.mission:Mission", "one task after another, with conditions"
+        ),
         "curve": Entry(
             "kittiwake.guidance.curve:Curve",
             "a circle, a helix, a figure of eight or a turn in place, with feed-forward",
+        ),
+        "follow-trajectory": Entry(
+            "kittiwake.guidance.follow_trajectory:FollowTrajectory",
+            "a smooth trajectory through places, within limits, with feed-forward",
+        ),
+        "plan-path": Entry(
+            "kittiwake.guidance.plan_path:PlanPath",
+            "a smooth way to a place, around the obstacles that are known",
+        ),
+        "pursue": Entry(
+            "kittiwake.guidance.pursue:Pursue", "chase a point that runs ahead on a curve"
+        ),
+        "line-of-sight": Entry(
+            "kittiwake.guidance.line_of_sight:LineOfSight",
+            "steer a vessel along straight legs from place to place",
+        ),
+        "acceleration-profile": Entry(
+            "kittiwake.guidance.acceleration_profile:AccelerationProfile",
+            "there and back while along another way, smoothly, and then hold",
         ),
         "mode-tour": Entry(
             "kittiwake.guidance.mode_tour:ModeTour", "one mode after another, by a schedule"
@@ -24,8 +59,28 @@ GUIDANCE = Registry(
     },
 )
 
+# what a mission is made of
+TASKS = GUIDANCE.without("mission")
+
 AVOIDANCE = Registry(
     "avoidance",
     "avoidance",
-    {},
+    {
+        "gageik": Entry(
+            "kittiwake.guidance.avoidance.gageik:Gageik",
+            "free, slow or back by the nearest obstacle (Micklisch et al., method 1)",
+        ),
+        "wagster": Entry(
+            "kittiwake.guidance.avoidance.wagster:Wagster",
+            "stop before what is in front, keep to the middle (Micklisch et al., method 2)",
+        ),
+        "repulsion": Entry(
+            "kittiwake.guidance.avoidance.repulsion:Repulsion",
+            "lean back from what is near (Coronel Loza)",
+        ),
+        "barrier": Entry(
+            "kittiwake.guidance.avoidance.barrier:Barrier",
+            "the velocity nearest to the wanted one that keeps a distance",
+        ),
+    },
 )

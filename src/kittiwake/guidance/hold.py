@@ -2,21 +2,14 @@
 
 from typing import Any
 
-import equinox as eqx
-import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs
+from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
 from kittiwake.core.signals import PositionYaw, Signal, VelocityHeightYaw, VelocityYaw
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-
-
-class HoldState(eqx.Module):
-    """Where the vehicle was believed to be when holding began."""
-
-    began: Flag
-    position_world_m: Vec3
+from kittiwake.guidance.beginning import Beginning
+from kittiwake.guidance.places import refuse_places
 
 
 class Hold(AbstractGuidance):
@@ -40,36 +33,34 @@ class Hold(AbstractGuidance):
             message = "hold takes height_world_m only beside velocity_world_mps"
             raise ValueError(message)
 
+    def prepared(self, situation: Situation) -> "Hold":
+        """The same, where the position is a place to be."""
+        if self.position_world_m is not None:
+            refuse_places(situation, [self.position_world_m], "position_world_m")
+        return self
+
     def signal_types(self) -> tuple[type[Signal]]:
         """The rung of what is held."""
         if self.velocity_world_mps is None:
             return (PositionYaw,)
         return (VelocityYaw if self.height_world_m is None else VelocityHeightYaw,)
 
-    def init(self, key: PRNGKeyArray) -> HoldState:
+    def init(self, key: PRNGKeyArray) -> Beginning:
         """Not begun."""
         del key
-        return HoldState(
-            jnp.asarray(False), Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0))
-        )
+        return Beginning.ahead()
 
     def step(
-        self, state: HoldState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[HoldState, Any]:
+        self, state: Beginning, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Beginning, Any]:
         """The set point."""
         del dt_s, key
         if self.velocity_world_mps is not None:
             return state, self._velocity_signal(self.velocity_world_mps)
         if self.position_world_m is not None:
             return state, PositionYaw(self.position_world_m, self.yaw_rad)
-        here = inputs.estimate.position_world_m
-        kept = state.position_world_m
-        place = Vec3(
-            jnp.where(state.began, kept.x, here.x),
-            jnp.where(state.began, kept.y, here.y),
-            jnp.where(state.began, kept.z, here.z),
-        )
-        return HoldState(jnp.asarray(True), place), PositionYaw(place, self.yaw_rad)
+        beginning = state.at(inputs.estimate)
+        return beginning, PositionYaw(beginning.position_world_m, self.yaw_rad)
 
     def _velocity_signal(self, velocity: Vec3) -> VelocityYaw | VelocityHeightYaw:
         if self.height_world_m is None:

@@ -1,5 +1,6 @@
 """Visiting places one after another."""
 
+from dataclasses import replace
 from typing import Annotated, ClassVar
 
 import equinox as eqx
@@ -7,10 +8,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs
+from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
 from kittiwake.core.signals import PositionYaw, Signal
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.courses import Course, refuse_both_or_none
+from kittiwake.guidance.places import refuse_places
 
 # times are sums of steps; this much of one forgives their rounding
 TIME_TOLERANCE_STEPS = 0.01
@@ -28,24 +31,31 @@ class Waypoints(AbstractGuidance):
 
     tracked: ClassVar[bool] = False
 
-    positions_world_m: tuple[Vec3, ...]
+    positions_world_m: tuple[Vec3, ...] = ()
     acceptance_radius_m: Annotated[Real, POSITIVE] = 0.5
     wait_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     yaw_rad: Real = 0.0
     loop: bool = eqx.field(static=True, default=False)
+    course: Course | None = None
 
     def __check_init__(self) -> None:
-        """Refuses an empty list, and a round of one place."""
+        """Refuses an empty list, one beside a course, and a round of one place."""
+        refuse_both_or_none(self.positions_world_m, self.course)
         if self.loop and len(self.positions_world_m) == 1:
             message = "loop needs at least two positions_world_m; one place is held anyway"
-            raise ValueError(message)
-        if not self.positions_world_m:
-            message = "positions_world_m must name at least one place, such as [[0, 0, 10]]"
             raise ValueError(message)
 
     def signal_types(self) -> tuple[type[Signal]]:
         """A position."""
         return (PositionYaw,)
+
+    def prepared(self, situation: Situation) -> "Waypoints":
+        """With the places of its course."""
+        if self.course is not None:
+            places = self.course.positions_world_m()
+            return replace(self, positions_world_m=places, course=None).prepared(situation)
+        refuse_places(situation, self.positions_world_m, "positions_world_m")
+        return self
 
     def init(self, key: PRNGKeyArray) -> WaypointsState:
         """On the way to the first place."""

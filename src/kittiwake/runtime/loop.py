@@ -101,6 +101,8 @@ class Flight:
                 time_s = (tick - 1) / self.rate_hz
                 verdict = Verdict("failed", f"stopped by the user at {time_s:g} s")
             ended = verdict is not None or tick > self.last_tick
+            if ended and verdict is None:
+                watch.close(self.last_tick / self.rate_hz)
             self._hand_on(sink, kept, watch, ended=ended)
             progress((tick - 1) / self.rate_hz)
             if verdict is not None:

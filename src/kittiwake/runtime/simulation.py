@@ -175,6 +175,16 @@ class Simulation:
         """
         self._started().step(commands or {})
 
+    def begin_step(self, vehicle: str, step: str) -> None:
+        """Makes a vehicle leave what it does for another step of its mission, by name.
+
+        It begins with the next ``step()``; those that follow it in the mission then follow.
+
+        Raises:
+            CommandError: if there is no such vehicle, or no such step in its mission.
+        """
+        self._started().begin_step(vehicle, step)
+
     def _started(self) -> Stepper:
         if self._stepper is None:
             self.reset()

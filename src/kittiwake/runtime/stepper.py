@@ -85,6 +85,12 @@ class Stepper:
             )
         self._tick += 1
 
+    def begin_step(self, vehicle: str, step: str) -> None:
+        """A vehicle begins a step of its mission with the next physics step."""
+        with self._mode():
+            state = self._packing.unpack(self._floats, self._words)
+            self._floats, self._words = self._pack(self._fleet.begun_at(state, vehicle, step))
+
     def observe(self) -> dict[str, Observation]:
         """What each vehicle is, sees and believes now."""
         with self._mode():

@@ -100,6 +100,14 @@ class Watch:
         reason = f"{ending.vehicle} {ending.event} at {ending.time_s:g} s"
         return kept, Verdict(str(ending.ends), reason)
 
+    def close(self, time_s: float) -> None:
+        """Notes tasks that have an end and have not come to it when the flight is over."""
+        for name, told in self.layout.phases.items():
+            phase = self._last.get((name, PHASE), 0)
+            if phase != len(told) - 1:
+                said = next((text for text in told[phase::-1] if text), "")
+                self.events.append(Event(time_s, name, f"not finished: {said}"))
+
     def _look_at(
         self, name: str, table: Table, violations: Callable[[], Violation]
     ) -> list[Finding]:

@@ -4,22 +4,26 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeGuard, get_type_hints
+from typing import Any, TypeGuard, get_args, get_origin, get_type_hints
+
+import equinox as eqx
 
 from kittiwake.core.component import AbstractComponent, AbstractDynamics
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
+from kittiwake.core.route import Route
 from kittiwake.core.units import stored_name
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.meshes import read_mesh
-from kittiwake.scenario.parameters import build_component
+from kittiwake.scenario.parameters import REGISTRIES, build_component
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, shortened
+from kittiwake.scenario.routes import read_route
 from kittiwake.scenario.sp3 import read_sp3
 from kittiwake.scenario.tables import read_table
 from kittiwake.scenario.urdf import MassProperties, UrdfSource, read_mass_properties
@@ -30,6 +34,7 @@ READERS: dict[type, Callable[[Path], Any]] = {
     Recording: read_table,
     TriangleMesh: read_mesh,
     OrbitTable: read_sp3,
+    Route: read_route,
 }
 MAX_FILE_CHARACTERS = 1000
 SLOWEST_HZ = 1e-6
@@ -154,18 +159,34 @@ class ComponentBuilder:
     def _with_files(
         self, cls: type[Any], parameters: dict[str, Any], path: KeyPath
     ) -> dict[str, Any]:
-        """The parameters with the names of files replaced by what they hold."""
-        read = dict(parameters)
-        for name, hint in get_type_hints(cls).items():
-            if hint in READERS and isinstance(parameters.get(name), str):
-                key = (*path, name)
-                try:
-                    file = self._file(parameters[name], key)
-                    read[name] = READERS[hint](file)
-                except KittiwakeError as error:
-                    raise ScenarioError(self.problems.sentence(key, str(error))) from None
-                self.tables[key] = file
-        return read
+        """The parameters with the names of files replaced by what they hold, also inside others."""
+        hints = get_type_hints(cls)
+        return {
+            name: self._with_file(hints.get(name), given, (*path, name))
+            for name, given in parameters.items()
+        }
+
+    def _with_file(self, hint: Any, given: Plain, path: KeyPath) -> Any:
+        if type(None) in get_args(hint):
+            hint = next(kind for kind in get_args(hint) if kind is not type(None))
+        if hint in READERS and isinstance(given, str):
+            try:
+                file = self._file(given, path)
+                content = READERS[hint](file)
+            except KittiwakeError as error:
+                raise ScenarioError(self.problems.sentence(path, str(error))) from None
+            self.tables[path] = file
+            return content
+        if get_origin(hint) is tuple and isinstance(given, list):
+            item = get_args(hint)[0]
+            return [self._with_file(item, one, (*path, i)) for i, one in enumerate(given)]
+        if isinstance(hint, type) and isinstance(given, dict):
+            kind = given.get("type")
+            if hint in REGISTRIES and isinstance(kind, str) and kind in REGISTRIES[hint].entries:
+                return self._with_files(REGISTRIES[hint].find(kind), given, path)
+            if issubclass(hint, eqx.Module):
+                return self._with_files(hint, given, path)
+        return given
 
     def with_mass_properties(
         self, cls: type[AbstractDynamics], parameters: dict[str, Any], path: KeyPath

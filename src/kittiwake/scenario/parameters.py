@@ -45,6 +45,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from kittiwake.actuators import BATTERIES
 from kittiwake.core.bounds import Bounds
+from kittiwake.core.component import AbstractGuidance
 from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.parts import (
     AbstractBattery,
@@ -54,6 +55,7 @@ from kittiwake.core.parts import (
 )
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
+from kittiwake.core.route import Route
 from kittiwake.core.satellites import AbstractRangeError
 from kittiwake.core.units import USER_UNITS
 from kittiwake.environment import RANGE_ERRORS
@@ -62,6 +64,7 @@ from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance import TASKS
 from kittiwake.scenario.merging import as_written, merged
 from kittiwake.scenario.problems import (
     MAX_CHARACTERS,
@@ -84,6 +87,7 @@ NOT_A_FILE = "not_a_file"
 # of these a parameter may be any registered kind
 REGISTRIES: dict[Any, Registry] = {
     AbstractBattery: BATTERIES,
+    AbstractGuidance: TASKS,
     AbstractForce: FORCES,
     AbstractGroundEffect: GROUND_EFFECTS,
     AbstractRangeError: RANGE_ERRORS,
@@ -95,6 +99,7 @@ FILES: dict[type, str] = {
     Recording: "the name of a CSV file of recorded values",
     TriangleMesh: "the name of an STL or OBJ file",
     OrbitTable: "the name of an SP3 file",
+    Route: "the name of a JSON file of places",
 }
 
 Component = TypeVar("Component", bound=eqx.Module)

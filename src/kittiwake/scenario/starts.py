@@ -7,12 +7,14 @@ from itertools import islice, product
 from math import floor
 from typing import Any
 
+import jax
 import numpy as np
 
 from kittiwake.core.component import AbstractDynamics
 from kittiwake.core.kinematics import Start
+from kittiwake.core.ray import Nearest
 from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import World
+from kittiwake.core.world import NEAREST_OBSTACLE, World
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.problems import MAX_PROBLEMS
@@ -47,6 +49,8 @@ def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
                 yield f"{name}: it starts where {limit.violation()}"
     for name, vehicle in vehicles.items():
         yield from _sunk(name, vehicle, world)
+    if world.obstacles and vehicles:
+        yield from _inside(vehicles, world)
     if world.collision_distance_m:
         yield from _touching(vehicles, float(world.collision_distance_m))
 
@@ -62,6 +66,28 @@ def _sunk(name: str, vehicle: Vehicle, world: World) -> Iterator[str]:
             f"{name}: its feet start {below_m:.3g} m below the ground (world.ground_z_m); "
             f"it stands at a z of {stands_z_m:.6g}"
         )
+
+
+def _inside(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[str]:
+    """Those whose bodies reach into an obstacle."""
+    bodies = [(vehicle.start, vehicle.dynamics.size_body_m) for vehicle in vehicles.values()]
+    together = jax.tree.map(lambda *leaves: np.array(leaves, float), bodies[0], *bodies[1:])
+
+    @jax.jit
+    @jax.vmap
+    def nearest(start: Start, size_body_m: Vec3) -> Nearest:
+        return world.nearest(start.kinematics(), size_body_m)
+
+    with jax.enable_x64(True):  # noqa: FBT003  JAX's own
+        found = nearest(*together)
+    for name, left_m, number in zip(
+        vehicles, found.distance_m.tolist(), found.place.tolist(), strict=True
+    ):
+        if not left_m >= 0.0:
+            yield (
+                f"{name}: it starts where {NEAREST_OBSTACLE} = {left_m:.6g} is not at least 0 "
+                f"(world.obstacles.{world.obstacle_names[number]})"
+            )
 
 
 def _touching(vehicles: Mapping[str, Vehicle], distance_m: float) -> Iterator[str]:

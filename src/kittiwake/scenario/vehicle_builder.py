@@ -117,23 +117,28 @@ class VehicleBuilder:
         )
 
     def _ready(self, members: dict[str, Vehicle], path: KeyPath) -> dict[str, Vehicle]:
-        """The vehicles of an entry with their guidance and avoidance as they will be flown."""
+        """The vehicles of an entry with estimator, guidance and avoidance as they will be flown."""
         if self.world is None:
             return members
+        rate_hz = self.components.rate_hz
         ready: dict[str, Vehicle] = {}
         for name, vehicle in members.items():
             situation = Situation(
                 *(self.world, vehicle.dynamics, vehicle.start),
                 {key: part.component.sensor for key, part in vehicle.sensors.items()},
+                {key: part.every / rate_hz for key, part in vehicle.sensors.items()},
             )
+            estimator = self._prepared(vehicle.estimator, situation, (*path, "estimator"))
             guidance = self._prepared(vehicle.guidance, situation, (*path, "guidance"))
             avoidance = tuple(
                 self._prepared(part, situation, (*path, "avoidance", i))
                 for i, part in enumerate(vehicle.avoidance)
             )
-            if guidance is None or None in avoidance:
+            if None in (estimator, guidance, *avoidance):
                 return {}
-            ready[name] = dataclasses.replace(vehicle, guidance=guidance, avoidance=avoidance)
+            ready[name] = dataclasses.replace(
+                vehicle, estimator=estimator, guidance=guidance, avoidance=avoidance
+            )
         return ready
 
     def _prepared(self, part: Scheduled[Any], situation: Situation, path: KeyPath) -> Any:

@@ -96,6 +96,7 @@ class WorldBuilder:
             regions=named["regions"],
             platforms=named["platforms"],
             obstacles=named["obstacles"],
+            obstacle_names=tuple(given.get("obstacles", {})),
         )
         processes = evolving.processes(kinds, world)
         if processes is None:

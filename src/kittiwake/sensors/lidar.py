@@ -22,7 +22,7 @@ from kittiwake.core.scene import Scene
 from kittiwake.geometry.scalar import Real
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical
-from kittiwake.sensors.view import directions, view_of
+from kittiwake.sensors.view import directions, turned, view_of
 
 BEAMS = Bounds(2.0, 4096.0)
 TURN_RAD = 2.0 * math.pi
@@ -50,6 +50,11 @@ class Lidar2D(AbstractOptical):
         gaps = jnp.where(whole, float(self.beams), self.beams - 1.0)
         places = jnp.arange(self.beams, dtype=jnp.result_type(float))
         return places * (self.field_of_view_rad / gaps) - 0.5 * self.field_of_view_rad
+
+    def axes_body(self) -> Float[Array, "beams 3"]:
+        """Of the beams."""
+        angles = self.angles_rad()
+        return turned(directions(angles, jnp.zeros_like(angles)), self.mount)
 
     def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, " beams"]:
         """Of each beam."""

@@ -24,7 +24,7 @@ from kittiwake.core.scene import Scene
 from kittiwake.geometry.scalar import Real
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical
-from kittiwake.sensors.view import Reach, view_of
+from kittiwake.sensors.view import Reach, turned, view_of
 
 PIXELS = Bounds(1.0, 1024.0)
 # short of a half space, which no plane can image
@@ -65,6 +65,10 @@ class RangeCamera(AbstractOptical):
         left, up = jnp.tile(left, self.height) / focal, jnp.repeat(up, self.width) / focal
         length = jnp.sqrt(1.0 + left * left + up * up)
         return jnp.stack([jnp.ones_like(left), left, up], axis=-1) / length[:, None]
+
+    def axes_body(self) -> Float[Array, "pixels 3"] | None:
+        """Of the pixels, row by row; none where they tell a part of the way to what they see."""
+        return turned(self.directions(), self.mount) if self.along == "ray" else None
 
     def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, "rows columns"]:
         """Of each pixel."""

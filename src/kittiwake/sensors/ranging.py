@@ -6,11 +6,13 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.scene import Scene, scene
 from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.view import Reach
 
 Ranges = Float[Array, "..."]
@@ -45,6 +47,17 @@ class AbstractRanging(AbstractSensor):
     @abstractmethod
     def noise_m(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> Ranges:
         """What is added to so many answers."""
+
+    @abstractmethod
+    def axes_body(self) -> Float[Array, "ranges 3"] | None:
+        """Along which direction each number of a reading is; None if they are no ranges."""
+
+    def looks_body(self) -> tuple[Vec3, ...] | None:
+        """The same as vectors of plain numbers, in the order of the numbers."""
+        # of full precision, also where a fleet of single precision is being compiled
+        with jax.enable_x64(True), jax.ensure_compile_time_eval():  # noqa: FBT003  JAX's own
+            axes = self.axes_body()
+            return None if axes is None else tuple(Vec3.of(row.tolist()) for row in np.array(axes))
 
     def reach(self) -> Reach:
         """What answers."""

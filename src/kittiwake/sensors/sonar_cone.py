@@ -21,7 +21,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
-from kittiwake.sensors.view import view_of
+from kittiwake.sensors.view import turned, view_of
 
 HALF_ANGLE_RAD = Bounds(0.0, math.pi / 2)
 RINGS, RAYS = Bounds(1.0, 32.0), Bounds(3.0, 128.0)
@@ -52,6 +52,10 @@ class SonarCone(AbstractUltrasonic):
         aside = jnp.sin(off)
         rays = jnp.stack([jnp.cos(off), aside * jnp.cos(turn), aside * jnp.sin(turn)], axis=-1)
         return jnp.concatenate([jnp.asarray([[1.0, 0.0, 0.0]], dtype), rays])
+
+    def axes_body(self) -> Float[Array, "1 3"]:
+        """Of the cone, wherever in it the echo came from."""
+        return turned(self.directions()[:1], self.mount)
 
     def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, ""]:
         """The nearest in the cone."""

@@ -14,6 +14,7 @@ Source: the Matlab drone simulator of R. Coronel, equations 5-5 to 5-7: 27.5 deg
 import math
 from typing import Annotated, ClassVar
 
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
@@ -47,6 +48,10 @@ class Ultrasonic(AbstractUltrasonic):
     def __check_init__(self) -> None:
         """Refuses what is no direction."""
         refuse_without_direction(self.direction_body, "direction_body", "[1, 0, 0] to look ahead")
+
+    def axes_body(self) -> Float[Array, "1 3"]:
+        """The line."""
+        return jnp.asarray(unit(self.direction_body).array)[None]
 
     def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, ""]:
         """Along the line."""

@@ -114,6 +114,10 @@ class UltrasonicArray(AbstractUltrasonic):
             jnp.asarray(0, jnp.int32), farthest, jnp.zeros(len(SENSORS), bool)
         )
 
+    def axes_body(self) -> Float[Array, "5 3"]:
+        """The five lines."""
+        return jnp.stack([jnp.asarray(unit(line.direction_body).array) for line in self._lines()])
+
     def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, "5"]:
         """Of all five, as if they could measure at once."""
         reach = self.reach()
@@ -123,7 +127,7 @@ class UltrasonicArray(AbstractUltrasonic):
                     *(scene, view_from(inputs.truth, line.position_body_m)),
                     *(unit(line.direction_body), Vec3.zero()),
                 )
-                for line in (self.front, self.bottom, self.left, self.right, self.back)
+                for line in self._lines()
             ]
         )
 
@@ -142,3 +146,7 @@ class UltrasonicArray(AbstractUltrasonic):
         valid = jnp.where(active, now.valid, state.valid)
         later = UltrasonicArrayState((state.slot + 1) % len(slots), ranges, valid)
         return later, TurnsMeasurement(ranges, valid, active)
+
+    def _lines(self) -> tuple[LineOfSight, ...]:
+        """In the order of a reading."""
+        return (self.front, self.bottom, self.left, self.right, self.back)

@@ -26,7 +26,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ultrasonic import INCIDENCE_RAD
-from kittiwake.sensors.view import directions, spread, view_of
+from kittiwake.sensors.view import directions, spread, turned, view_of
 
 WIDTH_RAD, HEIGHT_RAD = Bounds(0.0, 2.0 * math.pi), Bounds(0.0, math.pi)
 SENSORS, RAYS = Bounds(1.0, 64.0), Bounds(1.0, 99.0)
@@ -55,6 +55,11 @@ class UltrasonicFan(AbstractUltrasonic):
         """Where each sensor looks, to the left from forward."""
         places = jnp.arange(self.sensors, dtype=jnp.result_type(float))
         return (2.0 * places + 1.0) * (math.pi / self.sensors)
+
+    def axes_body(self) -> Float[Array, "sensors 3"]:
+        """Of the middles of the fans, wherever in them the echo came from."""
+        azimuth = self.azimuths_rad()
+        return turned(directions(azimuth, jnp.zeros_like(azimuth)), self.mount)
 
     def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, " sensors"]:
         """The nearest of each fan."""

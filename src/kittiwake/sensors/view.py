@@ -118,6 +118,13 @@ class Reach(eqx.Module):
         return jnp.min(jnp.reshape(answers, (beams, rays)), axis=-1)
 
 
+def turned(directions: Float[Array, "rays 3"], mount: Mount) -> Float[Array, "rays 3"]:
+    """Directions in the axes of a mount, in those of the body."""
+    inside = Vec3(directions[:, 0], directions[:, 1], directions[:, 2])
+    body = mount.q_body_from_sensor.rotate(inside)
+    return jnp.stack([body.x, body.y, body.z], axis=-1)
+
+
 def spread(angle_rad: Real, count: int) -> Float[Array, " count"]:
     """So many angles about zero, the outermost half the angle away; a single one at zero."""
     places = jnp.arange(count, dtype=jnp.result_type(float)) - 0.5 * (count - 1)

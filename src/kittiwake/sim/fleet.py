@@ -111,6 +111,23 @@ class Fleet(eqx.Module):
         later = FleetState(state.tick + 1, groups, processes, state.streams)
         return later, tuple(outcome[1] for outcome in outcomes)
 
+    def begun_at(self, state: FleetState, name: str, step: str) -> FleetState:
+        """The state in which a vehicle has been asked for a step of its mission.
+
+        Raises:
+            CommandError: if there is no such vehicle, or no such step.
+        """
+        number, own = self.place(name)
+        states = state.groups[number].guidance.state
+        guidance = self.groups[number].vehicle.guidance.component
+        one = jax.tree.map(lambda leaf: leaf[own], states)
+        asked = jax.tree.map(
+            lambda leaf, new: leaf.at[own].set(new),
+            states,
+            guidance.begun_at(one, step),
+        )
+        return eqx.tree_at(lambda whole: whole.groups[number].guidance.state, state, asked)
+
     def rollout(
         self,
         state: FleetState,

@@ -23,13 +23,13 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.limit import Limit, finite
 from kittiwake.core.signals import Off, OneOf
-from kittiwake.core.strong import strong
+from kittiwake.core.strong import like, strong
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sim.schedule import Clock, Held, is_due, like, run
+from kittiwake.sim.schedule import Clock, Held, is_due, run
 from kittiwake.sim.state import Snapshot, VehicleState
 
 NON_FINITE = "non-finite "

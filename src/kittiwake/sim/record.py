@@ -11,9 +11,9 @@ from kittiwake.core.columns import Block, to_blocks, to_columns
 from kittiwake.core.component import Uncertainty
 from kittiwake.core.footing import Footing
 from kittiwake.core.instrument import Sample
-from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.kinematics import motion_columns
 from kittiwake.core.signals import OneOf
-from kittiwake.core.world import World
+from kittiwake.core.world import NEAREST_OBSTACLE, World
 from kittiwake.geometry.scalar import Count, Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sim.fleet import Fleet
@@ -23,26 +23,16 @@ from kittiwake.sim.state import Snapshot
 ERRORS = ("x", "y", "z", "vx", "vy", "vz", "rx", "ry", "rz")
 
 
-def motion_columns(motion: Kinematics) -> dict[str, Real]:
-    """Position, attitude, velocity in the world and body rates, under their names in logs."""
-    position, velocity = motion.position_world_m, motion.velocity_world_mps
-    q, omega = motion.q_world_from_body, motion.angular_velocity_body_radps
-    return {
-        **{f"{axis}_m": getattr(position, axis) for axis in "xyz"},
-        **{f"q{part}": getattr(q, part) for part in "wxyz"},
-        **{f"v{axis}_mps": getattr(velocity, axis) for axis in "xyz"},
-        **{f"w{axis}_radps": getattr(omega, axis) for axis in "xyz"},
-    }
-
-
 def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
     """One vehicle's row, without the time."""
     estimated = {f"estimate.{k}": v for k, v in motion_columns(snapshot.estimate).items()}
     current = snapshot.surroundings.current_world_mps
+    beside = snapshot.surroundings.nearest_obstacle_m
     flowing = {f"current_{axis}_world_mps": getattr(current, axis) for axis in "xy"}
     after: dict[str, Any] = {
         "wind_world_mps": snapshot.surroundings.wind_world_mps,
         **(flowing if in_current else {}),
+        **({} if beside is None else {NEAREST_OBSTACLE: beside}),
         "guidance.legs": snapshot.legs,
         **({} if snapshot.phase is None else {"guidance.phase": snapshot.phase}),
         **({} if snapshot.faults is None else {"faults": snapshot.faults}),

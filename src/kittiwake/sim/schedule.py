@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.strong import strong
+from kittiwake.core.strong import like, strong
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Count, Flag, Real
 
@@ -99,11 +99,6 @@ def steps_between(physics_hz: float, wanted: Real | None, called: str = "rate_hz
         )
         raise ScenarioError(message)
     return round(ratio)
-
-
-def like(new: Any, old: Any) -> Any:
-    """A state with the types of the one before, so that loops can carry it."""
-    return jax.tree.map(lambda n, o: jnp.asarray(n, dtype=jnp.asarray(o).dtype), new, old)
 
 
 def _divides(physics_hz: float, rate_hz: float) -> bool:

@@ -13,11 +13,10 @@ from kittiwake.control.attitude_rates import AttitudeRates
 from kittiwake.control.indi import Indi
 from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import ThrustAttitude, ThrustRates
-from kittiwake.core.strong import strong
+from kittiwake.core.strong import like, strong
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sim.schedule import like
 
 KEY = jax.random.key(0)
 UP = Vec3(0.0, 0.0, 1.0)

@@ -180,7 +180,7 @@ def test_a_command_that_leads_nowhere_is_refused(pair):
     assert str(refused.value) == (
         "the command for 'pelican-1' cannot be followed: nothing leads from ThrustRates to "
         "AttitudeThrottle, the vehicle's native command; give one of kw.PositionYaw, "
-        "kw.AccelerationYaw, kw.ThrustAttitude, kw.AttitudeThrottle"
+        "kw.AccelerationYaw, kw.ThrustAttitude, kw.AttitudeThrottle, kw.Off"
     )
     # before anything is traced, which would make the traceback long
     assert refused.traceback[-1].path.name == "commands.py"

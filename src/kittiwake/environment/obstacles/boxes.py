@@ -8,8 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.clearance import EAST, POINT, Body, Near, between, cuboid, prism
 from kittiwake.core.ray import AbstractObstacle, Ray
 from kittiwake.environment.obstacles.meetings import block
+from kittiwake.environment.obstacles.nearest import parallelogram
 from kittiwake.environment.obstacles.outlines import box_edges
 from kittiwake.environment.obstacles.placed import AbstractPlaced, q_world_from_own
 from kittiwake.geometry.scalar import Real
@@ -36,6 +38,10 @@ class Box(AbstractPlaced):
         """Of the nearest face."""
         return _face_normal(point_own_m, self.sides_m * 0.5)
 
+    def nearest(self, point_own_m: Vec3) -> list[Near]:
+        """Of a solid."""
+        return [cuboid(point_own_m, self.sides_m * 0.5)]
+
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         """Its edges."""
         return box_edges(np.asarray(self.sides_m.array))
@@ -59,6 +65,10 @@ class Platform(AbstractObstacle):
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
         """That of its box."""
         return self._box().normal_world(ray, distance_m)
+
+    def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
+        """That of its box."""
+        return self._box().clearance_m(point_world_m, body)
 
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """That of its box."""
@@ -99,6 +109,13 @@ class Slab(AbstractPlaced):
         """That of the box, by the inverse transpose of the shift."""
         n = _face_normal(self._upright(point_own_m), self.sides_m * 0.5)
         return Vec3(n.x, n.y, n.z - jnp.tan(self.lean_rad) * n.y)
+
+    def nearest(self, point_own_m: Vec3) -> list[Near]:
+        """Of the parallelogram that it is across x, between its ends."""
+        half, slope = self.sides_m * 0.5, jnp.tan(self.lean_rad)
+        aside, shift = Vec3(0.0, half.y, 0.0), Vec3(0.0, slope * half.z, half.z)
+        section = parallelogram(Vec3(0.0, point_own_m.y, point_own_m.z), aside, shift)
+        return [prism(section, between(point_own_m.x, half.x, EAST))]
 
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         """Its edges."""

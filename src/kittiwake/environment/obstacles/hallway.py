@@ -14,8 +14,10 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.clearance import POINT, Body
 from kittiwake.core.ray import AbstractObstacle, Ray, nearest_of
 from kittiwake.environment.obstacles.meetings import first, triangle
+from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
@@ -51,7 +53,7 @@ class Hallway(AbstractObstacle):
         def distance_m(corners: Corners) -> Real:
             return first([triangle(ray, *map(Vec3.of, corners))])
 
-        return nearest_of(self._triangles(ray), distance_m).distance_m
+        return nearest_of(self._triangles(ray.origin_m), distance_m).distance_m
 
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
         """Of the triangle that is met there."""
@@ -60,9 +62,17 @@ class Hallway(AbstractObstacle):
             t, exists = triangle(ray, *map(Vec3.of, corners))
             return jnp.where(exists, jnp.abs(t - distance_m), jnp.inf)
 
-        triangles = self._triangles(ray)
+        triangles = self._triangles(ray.origin_m)
         one, two, three = triangles[nearest_of(triangles, off_m).place]
         return Vec3.of(two - one).cross(Vec3.of(three - one))
+
+    def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
+        """From either side of the walls, and from floor and ceiling if it has them."""
+
+        def left_m(corners: Corners) -> Real:
+            return facet(point_world_m, *map(Vec3.of, corners)).left_m(body)
+
+        return nearest_of(self._triangles(point_world_m), left_m).distance_m
 
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """The lower and the upper edges of both walls, and their ends."""
@@ -72,8 +82,9 @@ class Hallway(AbstractObstacle):
         ends = [np.stack([low[i], top[i]]) for low, top in walls for i in (0, -1)]
         return [*edges, *ends]
 
-    def _triangles(self, ray: Ray) -> Float[Array, "triangles 3 3"]:
-        left, right, left_top, right_top = self._edges(jnp.result_type(ray.origin_m.x))
+    def _triangles(self, point: Vec3) -> Float[Array, "triangles 3 3"]:
+        """In the precision of a point."""
+        left, right, left_top, right_top = self._edges(jnp.result_type(point.x))
         strips = [(left, left_top), (right, right_top)]
         strips += [(left, right)] if self.floor else []
         strips += [(left_top, right_top)] if self.ceiling else []

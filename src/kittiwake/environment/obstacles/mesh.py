@@ -8,8 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.clearance import POINT, Body
 from kittiwake.core.ray import AbstractObstacle, Ray
 from kittiwake.environment.obstacles.meetings import triangle
+from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.environment.obstacles.outlines import box_edges
 from kittiwake.environment.obstacles.placed import q_world_from_own
 from kittiwake.environment.obstacles.triangles import TriangleMesh
@@ -47,6 +49,16 @@ class Mesh(AbstractObstacle):
         met = self.file.first(seen, along - margin, along + margin)
         one, two, three = self.file.triangle(met.place, dtype)
         return self._q_world_from_own().rotate((two - one).cross(three - one))
+
+    def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
+        """From either side of any triangle."""
+        q_own_from_world, unit_m = self._q_world_from_own().inverse(), self._unit_m()
+        point = q_own_from_world.rotate(point_world_m - self.position_world_m) / unit_m
+        turned = body.turned(q_own_from_world)
+        small = Body(turned.q_world_from_body, turned.size_body_m / unit_m)
+        near = self.file.nearest(point, small)
+        corners = self.file.triangle(near.place, jnp.result_type(point.x))
+        return facet(point, *corners).left_m(small) * unit_m
 
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """The edges of the box around it along its own axes."""

@@ -1,11 +1,14 @@
 """What shapes share that have a centre: a place and an attitude in the world."""
 
 from abc import abstractmethod
+from functools import reduce
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from kittiwake.core.clearance import POINT, Body, Near
 from kittiwake.core.ray import AbstractObstacle, Ray
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
@@ -34,6 +37,13 @@ class AbstractPlaced(AbstractObstacle):
             self.normal_at(q.inverse().rotate(ray.at(distance_m) - self.centre_world_m))
         )
 
+    def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
+        """The least that the body leaves to any of the nearest places."""
+        q_own_from_world = self._q_world_from_own().inverse()
+        own = q_own_from_world.rotate(point_world_m - self.centre_world_m)
+        turned = body.turned(q_own_from_world)
+        return reduce(jnp.minimum, [near.left_m(turned) for near in self.nearest(own)])
+
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """Turned, and put in its place."""
         q, centre = self._q_world_from_own(), np.asarray(self.centre_world_m.array)
@@ -47,6 +57,10 @@ class AbstractPlaced(AbstractObstacle):
     @abstractmethod
     def normal_at(self, point_own_m: Vec3) -> Vec3:
         """The direction across it at a point of its surface, in its own axes, of any length."""
+
+    @abstractmethod
+    def nearest(self, point_own_m: Vec3) -> list[Near]:
+        """Its place nearest to a point in its own axes; each such place if it is not convex."""
 
     @abstractmethod
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:

@@ -8,9 +8,11 @@ import numpy as np
 from jaxtyping import Float
 
 from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.clearance import POINT, UP, Body, Near, between, prism
 from kittiwake.core.plane import to_part_m
 from kittiwake.core.ray import AbstractObstacle, Ray
 from kittiwake.environment.obstacles.meetings import Meeting, across2, ball, first, tube
+from kittiwake.environment.obstacles.nearest import about
 from kittiwake.environment.obstacles.outlines import arc, circle, uprights
 from kittiwake.environment.obstacles.placed import AbstractPlaced
 from kittiwake.geometry.scalar import Real
@@ -31,6 +33,10 @@ class Sphere(AbstractObstacle):
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
         """Away from the centre."""
         return ray.at(distance_m) - self.centre_world_m
+
+    def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
+        """From its surface, along the way to its centre."""
+        return about(point_world_m - self.centre_world_m, self.radius_m).left_m(body)
 
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """A circle around each axis."""
@@ -67,6 +73,11 @@ class Cylinder(AbstractPlaced):
             jnp.where(on_end, 1.0, 0.0),
         )
 
+    def nearest(self, point_own_m: Vec3) -> list[Near]:
+        """Of a circle, between its ends."""
+        section = about(Vec3(point_own_m.x, point_own_m.y, 0.0), self.radius_m)
+        return [prism(section, between(point_own_m.z, 0.5 * self.height_m, UP))]
+
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         """Both ends, and four lines between them."""
         radius, half = float(self.radius_m), 0.5 * float(self.height_m)
@@ -101,6 +112,10 @@ class Capsule(AbstractPlaced):
         half = 0.5 * self.height_m
         beyond = point_own_m.z - jnp.clip(point_own_m.z, -half, half)
         return Vec3(point_own_m.x, point_own_m.y, beyond)
+
+    def nearest(self, point_own_m: Vec3) -> list[Near]:
+        """From the same line."""
+        return [about(self.normal_at(point_own_m), self.radius_m)]
 
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         """The edges of its cylinder, and two arcs over each end."""

@@ -7,9 +7,11 @@ import numpy as np
 from jaxtyping import Float
 
 from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.clearance import EAST, Near, between, prism
 from kittiwake.core.plane import AbstractPlane
 from kittiwake.core.ray import Ray, refuse_without_direction, unit
 from kittiwake.environment.obstacles.meetings import Meeting, first, roots
+from kittiwake.environment.obstacles.nearest import parabola
 from kittiwake.environment.obstacles.outlines import STEPS
 from kittiwake.environment.obstacles.placed import AbstractPlaced
 from kittiwake.geometry.scalar import Flag, Real
@@ -57,6 +59,13 @@ class ParabolicSheet(AbstractPlaced):
     def normal_at(self, point_own_m: Vec3) -> Vec3:
         """The gradient of z - curvature y^2."""
         return Vec3(0.0, -2.0 * self.curvature_pm * point_own_m.y, 1.0)
+
+    def nearest(self, point_own_m: Vec3) -> list[Near]:
+        """On either side of its valley, between its ends."""
+        section = Vec3(0.0, point_own_m.y, point_own_m.z)
+        ends = between(point_own_m.x, 0.5 * self.length_m, EAST)
+        arms = parabola(section, self.curvature_pm, 0.5 * self.width_m)
+        return [prism(arm, ends) for arm in arms]
 
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         """Its rim, and its lowest line."""

@@ -1,4 +1,4 @@
-"""Triangles sorted into a tree of boxes, so that a ray tries few of them.
+"""Triangles sorted into a tree of boxes, so that a ray or a point tries few of them.
 
 The tree is a full binary one, stored by level: node i has the children 2 i and 2 i + 1, from the
 root at 1; each leaf holds equally many triangles. On every level the triangles of a node are halved
@@ -20,8 +20,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from kittiwake.core.clearance import Body
 from kittiwake.core.ray import LEAST_SLOPE, Nearest, Ray
+from kittiwake.core.strong import strong
 from kittiwake.environment.obstacles.meetings import triangle
+from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
@@ -99,6 +102,39 @@ class TriangleMesh(eqx.Module):
         _, best = jax.lax.while_loop(unfinished, onwards, start)
         return Nearest(jnp.where(best.place < 0, jnp.inf, best.distance_m), best.place)
 
+    def nearest(self, point: Vec3, body: Body) -> Nearest:
+        """The triangle to which a body about a point leaves the least, by its place.
+
+        All is in the mesh's unit. Nothing of this is differentiated.
+        """
+        point, body = jax.lax.stop_gradient(strong((point, body)))
+        dtype = jnp.result_type(point.x)
+        boxes = jax.lax.stop_gradient(jnp.asarray(self.boxes, dtype))
+        corners = jax.lax.stop_gradient(jnp.asarray(self.corners, dtype))
+        leaves, size = corners.shape[:2]
+        corners = corners.reshape(leaves, -1)
+        radius = jnp.asarray(body.radius_m, dtype)
+
+        def unfinished(walk: tuple[Count, Nearest]) -> Flag:
+            return walk[0] != 0
+
+        def onwards(walk: tuple[Count, Nearest]) -> tuple[Count, Nearest]:
+            node, best = walk
+            entered = _off_box(point, boxes[node]) - radius < best.distance_m
+            leaf = node - leaves
+            row = corners[jnp.maximum(leaf, 0)]
+            for i in range(size):
+                left = facet(point, *_corners(row[9 * i : 9 * i + 9])).left_m(body)
+                nearer = entered & (leaf >= 0) & (left < best.distance_m)
+                best = Nearest(
+                    jnp.where(nearer, left, best.distance_m),
+                    jnp.where(nearer, leaf * size + i, best.place),
+                )
+            return jnp.where(entered & (leaf < 0), 2 * node, _next(node)), best
+
+        none = Nearest(jnp.asarray(jnp.inf, dtype), jnp.asarray(-1, jnp.int32))
+        return jax.lax.while_loop(unfinished, onwards, (jnp.asarray(1, jnp.int32), none))[1]
+
     def triangle(self, place: Count, dtype: jnp.dtype) -> tuple[Vec3, Vec3, Vec3]:
         """The corners of the triangle at a place."""
         corners = jnp.asarray(self.corners, dtype).reshape(-1, 9)
@@ -126,6 +162,15 @@ def _meets_box(ray: Ray, box: Float[Array, "6"], low: Real, high: Real) -> Flag:
         leaves = jnp.minimum(leaves, jnp.maximum(one, other))
     rounding = ROUNDINGS * float(jnp.finfo(jnp.result_type(leaves)).eps)
     return enters <= leaves * (1.0 + rounding)
+
+
+def _off_box(point: Vec3, box: Float[Array, "6"]) -> Real:
+    """How far a point is outside of a box."""
+    off = [
+        jnp.maximum(jnp.maximum(box[i] - part, part - box[i + 3]), 0.0)
+        for i, part in enumerate((point.x, point.y, point.z))
+    ]
+    return jnp.sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2])
 
 
 def _halved(corners_m: Corners, nodes: int) -> Corners:

@@ -1,0 +1,161 @@
+"""What the Kalman filter is told of its sensors and its world.
+
+The defaults are those of the sensors ``imu``, ``gnss``, ``barometer`` and ``magnetometer`` under
+satellites with errors of the second order, by the same names; each class says what else they are.
+"""
+
+from math import radians
+from typing import Annotated
+
+import equinox as eqx
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
+from kittiwake.core.component import Situation
+from kittiwake.core.noise import GaussMarkov
+from kittiwake.core.standard_altitude import standard_altitude
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class TriadErrors(eqx.Module):
+    """Of three instruments, without units: density of noise, biases, and the matrix of scales."""
+
+    noise_per_rthz: Real
+    turn_on: Real
+    drift: GaussMarkov
+    walk_per_rts: Real
+    scale_error: Real
+    misalignment_rad: Real
+
+
+class AccelerometerErrors(eqx.Module):
+    """As the accelerometer of ``imu`` has them."""
+
+    noise_mps2_per_rthz: Annotated[Real, NOT_NEGATIVE] = 0.0039227
+    turn_on_mps2: Annotated[Real, NOT_NEGATIVE] = 0.05
+    drift_mps2: Annotated[Real, NOT_NEGATIVE] = 1e-3
+    drift_time_s: Annotated[Real, POSITIVE] = 30.0
+    walk_mps2_per_rts: Annotated[Real, NOT_NEGATIVE] = 2e-5
+    scale_error: Annotated[Real, NOT_NEGATIVE] = 0.003
+    misalignment_rad: Annotated[Real, NOT_NEGATIVE] = 0.005
+
+    @property
+    def triad(self) -> TriadErrors:
+        """The same without units."""
+        return TriadErrors(
+            self.noise_mps2_per_rthz,
+            self.turn_on_mps2,
+            GaussMarkov(self.drift_mps2, self.drift_time_s),
+            self.walk_mps2_per_rts,
+            self.scale_error,
+            self.misalignment_rad,
+        )
+
+
+class GyroscopeErrors(eqx.Module):
+    """As the gyroscope of ``imu`` has them."""
+
+    noise_radps_per_rthz: Annotated[Real, NOT_NEGATIVE] = 8.7266e-5
+    turn_on_radps: Annotated[Real, NOT_NEGATIVE] = 0.002
+    drift_radps: Annotated[Real, NOT_NEGATIVE] = 5e-5
+    drift_time_s: Annotated[Real, POSITIVE] = 30.0
+    walk_radps_per_rts: Annotated[Real, NOT_NEGATIVE] = 1e-6
+    scale_error: Annotated[Real, NOT_NEGATIVE] = 0.003
+    misalignment_rad: Annotated[Real, NOT_NEGATIVE] = 0.005
+
+    @property
+    def triad(self) -> TriadErrors:
+        """The same without units."""
+        return TriadErrors(
+            self.noise_radps_per_rthz,
+            self.turn_on_radps,
+            GaussMarkov(self.drift_radps, self.drift_time_s),
+            self.walk_radps_per_rts,
+            self.scale_error,
+            self.misalignment_rad,
+        )
+
+
+class SatelliteErrors(eqx.Module):
+    """Of the distances to satellites, before they are multiplied by the dilution of precision.
+
+    The slow one is ``second-order`` of the world's satellites; ``noise_m`` is more than the
+    receiver's 2 mm by what the filter neglects.
+    """
+
+    noise_m: Annotated[Real, POSITIVE] = 0.005
+    deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.5888
+    time_constant_s: Annotated[Real, POSITIVE] = 40.1
+    driving_time_constant_s: Annotated[Real, POSITIVE] = 4.0
+
+
+class AltitudeErrors(eqx.Module):
+    """Of a barometer's altitude: its 1.2 Pa of noise and 30 Pa of drift over 12 Pa/m."""
+
+    noise_m: Annotated[Real, POSITIVE] = 0.1
+    drift_m: Annotated[Real, NOT_NEGATIVE] = 2.5
+    drift_time_s: Annotated[Real, POSITIVE] = 3600.0
+
+
+class FieldErrors(eqx.Module):
+    """Of a magnetometer: its noise and, evenly spread, half a count of its converter."""
+
+    noise_t: Annotated[Real, POSITIVE] = 2.02e-7
+
+
+class RangeErrors(eqx.Module):
+    """Of a range finder that looks down; chosen."""
+
+    noise_m: Annotated[Real, POSITIVE] = 0.02
+
+
+class StartErrors(eqx.Module):
+    """How well the start is known, as deviations along each axis; chosen.
+
+    A tilt is about a horizontal axis, the yaw about the vertical.
+    """
+
+    position_m: Annotated[Real, NOT_NEGATIVE] = 0.5
+    velocity_mps: Annotated[Real, NOT_NEGATIVE] = 0.1
+    tilt_rad: Annotated[Real, NOT_NEGATIVE] = radians(1.0)
+    yaw_rad: Annotated[Real, NOT_NEGATIVE] = radians(5.0)
+
+
+class Told(eqx.Module):
+    """What the filter takes for true of its world and of its receiver.
+
+    Attributes:
+        gravity_mps2: downwards.
+        ground_z_m: where a range finder that looks down meets the ground.
+        magnetic_field_world_t: in the world's axes.
+        altitude_offset_m: by how much a barometer tells more than the height in the world.
+        gnss_period_s: between fixes.
+        gnss_delay_periods: how old a fix is when it comes.
+    """
+
+    gravity_mps2: Annotated[Real, POSITIVE]
+    ground_z_m: Real
+    magnetic_field_world_t: Vec3
+    altitude_offset_m: Real
+    gnss_period_s: Annotated[Real, POSITIVE]
+    gnss_delay_periods: Annotated[int, Bounds(0.0, 100.0)] = eqx.field(static=True)
+
+    @classmethod
+    def usual(cls) -> "Told":
+        """Of a filter that nobody told anything: a field as in the middle of Europe."""
+        return cls(9.80665, 0.0, Vec3(0.0, 2e-5, -4.4e-5), 0.0, 0.2, 1)
+
+    @classmethod
+    def of(cls, situation: Situation, gnss: str | None) -> "Told":
+        """As it is where the vehicle starts, where a barometer is set to the height there."""
+        world, start, usual = situation.world, situation.start.position_world_m, cls.usual()
+        pressure_pa = world.atmosphere.air(start.z + world.origin.altitude_m).pressure_pa
+        receiver = None if gnss is None else situation.sensors[gnss]
+        return cls(
+            gravity_mps2=world.gravity_mps2,
+            ground_z_m=world.ground_z_m,
+            magnetic_field_world_t=world.magnetic_field_world_t or usual.magnetic_field_world_t,
+            altitude_offset_m=float(standard_altitude(pressure_pa) - start.z),
+            gnss_period_s=situation.periods_s.get(gnss or "", usual.gnss_period_s),
+            gnss_delay_periods=getattr(receiver, "delay_periods", 0),
+        )

@@ -1,0 +1,118 @@
+"""Conditions on what a vehicle believes, sees and reads: what lets one task follow another."""
+
+from typing import Annotated
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.columns import column_names, to_columns
+from kittiwake.core.component import GuidanceInputs, Situation
+from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.kinematics import motion_columns
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+
+SPEED, HOME = "speed_mps", "distance_to_home_m"
+STEP_TIME, MISSION_TIME = "step_time_s", "mission_time_s"
+OWN = (SPEED, HOME, STEP_TIME, MISSION_TIME)
+SENSOR, READING = "sensor.", "act_"
+
+
+class Condition(eqx.Module):
+    """A quantity above a value, below one, or between two, for a time on end.
+
+    The quantity bears its name in logs: of the estimate (``z_m``, ``vx_mps``), of a sensor
+    (``sensor.below.range_m``; of a field with many numbers the least), of the actuators and the
+    battery (``act_battery_charge``); or it is one of ``OWN``.
+    """
+
+    quantity: str = eqx.field(static=True)
+    above: Real | None = None
+    below: Real | None = None
+    for_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+
+    def __check_init__(self) -> None:
+        """Refuses a condition without a value."""
+        if self.above is None and self.below is None:
+            message = (
+                f"{self.quantity} is compared with nothing; write above: or below: with a value"
+            )
+            raise ValueError(message)
+
+    def check(self, situation: Situation) -> None:
+        """Refuses a quantity that the vehicle does not know.
+
+        Raises:
+            ScenarioError: with the nearest one.
+        """
+        known = known_quantities(situation)
+        if self.quantity not in known:
+            message = (
+                f"there is no quantity '{self.quantity}'. {did_you_mean(self.quantity, known)}"
+            )
+            raise ScenarioError(message)
+
+    def holds(self, quantities: "Quantities") -> Flag:
+        """Whether it holds now, however long it has."""
+        value = quantities[self.quantity]
+        high = True if self.above is None else value > self.above
+        low = True if self.below is None else value < self.below
+        return jnp.logical_and(high, low)
+
+    def __str__(self) -> str:
+        sides = (("above", self.above), ("below", self.below))
+        told = " and ".join(f"{side} {value:g}" for side, value in sides if value is not None)
+        return f"{self.quantity} {told}"
+
+
+class Quantities(eqx.Module):
+    """What conditions can ask for, now."""
+
+    inputs: GuidanceInputs
+    home_world_m: Vec3
+    step_time_s: Real
+
+    def __getitem__(self, name: str) -> Real:
+        inputs = self.inputs
+        if name.startswith(READING):
+            return inputs.readings[name.removeprefix(READING)]
+        if name.startswith(SENSOR):
+            return _measured(inputs, name.removeprefix(SENSOR))
+        own = {
+            SPEED: inputs.estimate.velocity_world_mps.norm(),
+            HOME: (inputs.estimate.position_world_m - self.home_world_m).norm(),
+            STEP_TIME: self.step_time_s,
+            MISSION_TIME: inputs.time_s,
+        }
+        return own[name] if name in own else motion_columns(inputs.estimate)[name]
+
+
+def _measured(inputs: GuidanceInputs, name: str) -> Real:
+    sensor, _, column = name.partition(".")
+    columns = to_columns(inputs.measurements[sensor])
+    if column in columns:
+        return jnp.asarray(columns[column], jnp.result_type(float))
+    return jnp.min(getattr(inputs.measurements[sensor], column))
+
+
+def known_quantities(situation: Situation) -> list[str]:
+    """The names of all that a vehicle's conditions can ask for."""
+    motion = motion_columns(situation.start.kinematics())
+    sensed = (
+        f"{SENSOR}{name}.{column}"
+        for name, sensor in situation.sensors.items()
+        for column in column_names(sensor.measures)
+    )
+    return [*motion, *OWN, *sensed, *_readings(situation)]
+
+
+def _readings(situation: Situation) -> list[str]:
+    dynamics, start = situation.dynamics, situation.start.kinematics()
+
+    def told() -> dict[str, Real]:
+        around = situation.world.surroundings(start, dynamics.size_body_m)
+        return dynamics.actuators(dynamics.init(start, around))
+
+    return [f"{READING}{name}" for name in jax.eval_shape(told)]

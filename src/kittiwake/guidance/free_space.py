@@ -1,0 +1,108 @@
+"""Where a vehicle may be: away from obstacles, inside of the area, over the ground.
+
+The clearance of a place falls by a metre in a metre at most. A straight way of length L is
+therefore free if that in its middle is at least L / 2 more than wanted; else its halves are looked
+at, until they are so short that it does not matter.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from kittiwake.core.ray import nearest_obstacle
+from kittiwake.core.world import World
+from kittiwake.geometry.vec3 import Vec3
+
+Points = Float[np.ndarray, "_points 3"]
+Numbers = Float[np.ndarray, " _points"]
+
+# so many places at once, so that few programs are compiled
+BATCH = 4096
+# of the clearance: half of a way that is looked at no further
+FINEST = 0.01
+
+
+class FreeSpace(eqx.Module):
+    """The obstacles of a world, and the box in which a way around them lies, if there is one.
+
+    Attributes:
+        world: with obstacles and their names.
+        low_m: the least coordinates of the box.
+        high_m: the largest ones.
+    """
+
+    world: World
+    low_m: Float[np.ndarray, "3"]
+    high_m: Float[np.ndarray, "3"]
+    measure: Callable[..., Any]
+
+    @classmethod
+    def around(cls, world: World, ends_m: Points, clearance_m: float) -> "FreeSpace":
+        """What matters between two ends.
+
+        No shortest way leaves the box around them and all obstacles with their clearance; the
+        world's area and its ground, less the clearance, may be narrower.
+        """
+        outlines = [line for obstacle in world.obstacles for line in obstacle.outline_world()]
+        corners = np.concatenate([ends_m, *outlines])
+        area = np.array([world.area.x_m, world.area.y_m, world.area.z_m], float).T
+        area[0, 2] = max(area[0, 2], float(world.ground_z_m))
+        low = np.maximum(corners.min(axis=0) - 2.0 * clearance_m, area[0] + clearance_m)
+        high = np.minimum(corners.max(axis=0) + 2.0 * clearance_m, area[1] - clearance_m)
+        return cls(world, low, high, _measure(world))
+
+    def nearest(self, points_m: Points) -> tuple[Numbers, Int[np.ndarray, " _points"]]:
+        """The clearance of each place, and by number the obstacle from which it is."""
+        distances, numbers = np.empty(len(points_m)), np.empty(len(points_m), int)
+        for begin in range(0, len(points_m), BATCH):
+            part = points_m[begin : begin + BATCH]
+            # also where a vehicle is built inside of a compiled function
+            with jax.enable_x64(True), jax.ensure_compile_time_eval():  # noqa: FBT003  JAX's own
+                near = self.measure(jnp.asarray(np.resize(part, (BATCH, 3))))
+            distances[begin : begin + BATCH] = np.asarray(near.distance_m)[: len(part)]
+            numbers[begin : begin + BATCH] = np.asarray(near.place)[: len(part)]
+        return distances, numbers
+
+    def clearances_m(self, points_m: Points) -> Numbers:
+        """Of each place; infinite without obstacles."""
+        return self.nearest(points_m)[0]
+
+    def clear(
+        self, begins_m: Points, ends_m: Points, clearance_m: float
+    ) -> Bool[np.ndarray, " _points"]:
+        """Whether straight ways keep the clearance all along."""
+        free = np.ones(len(begins_m), bool)
+        places = np.arange(len(begins_m))
+        finest_m = FINEST * clearance_m
+        while len(places):
+            half_m = 0.5 * np.linalg.norm(ends_m - begins_m, axis=1)
+            middles = 0.5 * (begins_m + ends_m)
+            spare_m = self.clearances_m(middles) - clearance_m
+            short = half_m <= finest_m
+            free[places[(spare_m < 0.0) | (short & (spare_m < half_m))]] = False
+            open_ = (spare_m < half_m) & ~short & free[places]
+            begins_m, ends_m = (
+                np.concatenate([begins_m[open_], middles[open_]]),
+                np.concatenate([middles[open_], ends_m[open_]]),
+            )
+            places = np.concatenate([places[open_]] * 2)
+        return free
+
+    def name(self, number: int) -> str:
+        """What the world calls an obstacle."""
+        names = self.world.obstacle_names
+        return f"world.obstacles.{names[number]}" if names else f"obstacle {number + 1}"
+
+
+def _measure(world: World) -> Callable[..., Any]:
+    @jax.jit
+    @jax.vmap
+    def measure(point: jax.Array) -> Any:
+        return nearest_obstacle(world.obstacles, Vec3(point[0], point[1], point[2]))
+
+    return measure

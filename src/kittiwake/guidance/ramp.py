@@ -1,0 +1,196 @@
+"""Taking off and landing along a ramp of height, as in uav_gazebo.
+
+The set point rises or sinks evenly by a height h in T = 4 s max(1, |h| / 1 m), if no time is given,
+with its velocity fed forward. At nine tenths of the time it jumps to the end; after the whole time
+and a pause, the distance to the end is the residual. Taking off is done then, whatever it is; a
+landing with a larger residual than allowed fails, and the vehicle stays where it is asked to be.
+
+Source: uav_gazebo (public), its manager of takeoff and landing at 50 Hz. There a takeoff is refused
+unless the motors are off, which a set point cannot know: here it is refused to a vehicle that
+moves. Both can be forced.
+"""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
+from kittiwake.core.signals import Off, OneOf, PositionYaw
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.beginning import Beginning
+from kittiwake.guidance.places import refuse_places
+
+SECONDS_PER_METRE, LEAST_HEIGHT_M = 4.0, 1.0
+JUMPS_AT = 0.9
+# faster, a vehicle is flying
+AT_REST_MPS = 0.1
+RAMP, PAUSE, REFUSED, DONE = range(4)
+
+
+class RampState(eqx.Module):
+    """Where it began, and which part it is at."""
+
+    beginning: Beginning
+    part: Int[Array, ""]
+
+
+class Ramp(eqx.Module):
+    """Of one height to another, over one place."""
+
+    from_m: Real
+    to_m: Real
+    duration_s: Real
+
+    @classmethod
+    def of(cls, from_m: Real, to_m: Real, duration_s: Real | None) -> "Ramp":
+        """In a time, or in the usual one."""
+        usual_s = SECONDS_PER_METRE * jnp.maximum(LEAST_HEIGHT_M, jnp.abs(to_m - from_m))
+        return cls(from_m, to_m, usual_s if duration_s is None else duration_s)
+
+    def point(self, beginning: Beginning, time_s: Real) -> PositionYaw:
+        """The set point at a time."""
+        share, place = time_s / self.duration_s, beginning.position_world_m
+        on_way = share <= JUMPS_AT
+        rate_mps = (self.to_m - self.from_m) / self.duration_s
+        height = jnp.where(on_way, self.from_m + rate_mps * time_s, self.to_m)
+        velocity = Vec3(0.0, 0.0, jnp.where(on_way, rate_mps, 0.0))
+        return PositionYaw(Vec3(place.x, place.y, height), beginning.yaw_rad, velocity)
+
+    def part(self, time_s: Real, idle_s: Real) -> Int[Array, ""]:
+        """Which part of the task a time belongs to."""
+        late = jnp.where(time_s > self.duration_s + idle_s, DONE, PAUSE)
+        return jnp.where(time_s > self.duration_s, late, RAMP).astype(jnp.int32)
+
+
+class RampTakeoff(AbstractGuidance):
+    """Rises evenly by a height, and stays there.
+
+    Attributes:
+        height_m: over where it begins.
+        duration_s: of the ramp; 4 s for each metre if not given, and at least 4 s.
+        idle_s: a pause before it is done.
+        force: also if the vehicle moves.
+    """
+
+    height_m: Annotated[Real, POSITIVE] = 1.0
+    duration_s: Annotated[Real, POSITIVE] | None = None
+    idle_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+    force: bool = eqx.field(static=True, default=False)
+
+    def prepared(self, situation: Situation) -> "RampTakeoff":
+        """The same, where the height is inside the world's area."""
+        place = situation.start.position_world_m
+        refuse_places(situation, [place + Vec3(0.0, 0.0, self.height_m)], "height_m")
+        return self
+
+    def signal_types(self) -> tuple[type[PositionYaw]]:
+        """Places."""
+        return (PositionYaw,)
+
+    def init(self, key: PRNGKeyArray) -> RampState:
+        """On the ground."""
+        del key
+        return RampState(Beginning.ahead(), jnp.asarray(RAMP, jnp.int32))
+
+    def step(
+        self, state: RampState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[RampState, PositionYaw]:
+        """The set point on the ramp; where it began, if it was refused."""
+        del dt_s, key
+        beginning = state.beginning.at(inputs.estimate)
+        z = beginning.position_world_m.z
+        ramp = Ramp.of(z, z + self.height_m, self.duration_s)
+        moves = inputs.estimate.velocity_world_mps.norm() > AT_REST_MPS
+        barred = jnp.logical_not(state.beginning.begun) & moves & (not self.force)
+        refused = (state.part == REFUSED) | barred
+        part = jnp.where(refused, REFUSED, ramp.part(inputs.time_s, self.idle_s))
+        point = ramp.point(beginning, jnp.where(refused, 0.0, inputs.time_s))
+        still = jnp.where(refused, 0.0, point.velocity_world_mps.z)
+        point = replace(point, velocity_world_mps=Vec3(0.0, 0.0, still))
+        return RampState(beginning, part), point
+
+    def finished(self, state: RampState) -> Flag:
+        """After the pause."""
+        return state.part == DONE
+
+    def phases(self) -> tuple[str, ...]:
+        """The parts of the task."""
+        return (
+            "on the ramp up",
+            "at its end",
+            f"not taken off: it moves, faster than {AT_REST_MPS:g} m/s, and force is not true",
+            "taken off",
+        )
+
+    def phase(self, state: RampState) -> Int[Array, ""]:
+        """The present one."""
+        return state.part
+
+
+class RampLand(AbstractGuidance):
+    """Sinks evenly to where it stood, and switches the motors off there.
+
+    Attributes:
+        landing_height_world_m: to sink to; the height of the start if not given.
+        duration_s: of the ramp; 4 s for each metre if not given, and at least 4 s.
+        idle_s: a pause before the residual is looked at.
+        max_residual_m: with a larger one it has not landed.
+        force: motors off whatever the residual is.
+    """
+
+    landing_height_world_m: Real | None = None
+    duration_s: Annotated[Real, POSITIVE] | None = None
+    idle_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+    max_residual_m: Annotated[Real, POSITIVE] = 0.2
+    force: bool = eqx.field(static=True, default=False)
+
+    def prepared(self, situation: Situation) -> "RampLand":
+        """The same, with the height of the start."""
+        if self.landing_height_world_m is not None:
+            return self
+        return replace(self, landing_height_world_m=situation.start.position_world_m.z)
+
+    def signal_types(self) -> tuple[type, ...]:
+        """Places, and off."""
+        return (PositionYaw, Off)
+
+    def init(self, key: PRNGKeyArray) -> RampState:
+        """In the air."""
+        del key
+        return RampState(Beginning.ahead(), jnp.asarray(RAMP, jnp.int32))
+
+    def step(
+        self, state: RampState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[RampState, OneOf]:
+        """The set point on the ramp, or off."""
+        del dt_s, key
+        beginning = state.beginning.at(inputs.estimate)
+        goal = 0.0 if self.landing_height_world_m is None else self.landing_height_world_m
+        ramp = Ramp.of(beginning.position_world_m.z, goal, self.duration_s)
+        point = ramp.point(beginning, inputs.time_s)
+        part = ramp.part(inputs.time_s, self.idle_s)
+        residual = (point.position_world_m - inputs.estimate.position_world_m).norm()
+        failed = (residual > self.max_residual_m) & (not self.force)
+        decided = state.part >= REFUSED
+        judged = jnp.where((part == DONE) & failed, REFUSED, part)
+        part = jnp.where(decided, state.part, judged)
+        signals = (point, Off())
+        return RampState(beginning, part), OneOf(signals, jnp.where(part == DONE, 1, 0))
+
+    def finished(self, state: RampState) -> Flag:
+        """Once the motors are off."""
+        return state.part == DONE
+
+    def phases(self) -> tuple[str, ...]:
+        """The parts of the task."""
+        said = "not landed: still more than max_residual_m from the end of the ramp"
+        return ("on the ramp down", "at its end", said, "motors off")
+
+    def phase(self, state: Any) -> Int[Array, ""]:
+        """The present one."""
+        return state.part

@@ -1,0 +1,174 @@
+"""Taking off, landing and missions, from the scenario to the log."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kittiwake as kw
+from kittiwake.core.errors import CommandError, ScenarioError
+from kittiwake.runtime.simulation import Simulation
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import parse_document
+
+# seconds from 10, 20 and 30 m, and where they end, of Micklisch et al. 2021, table 3
+PUBLISHED_S = (7.8, 13.38, 14.82)
+PAD_M = 1.46
+MISSION = """
+name: errand
+time: {rate_hz: 250, duration_s: 20, log_rate_hz: 50}
+world:
+  area: {x_m: [-10, 10], y_m: [-10, 10], z_m: [-1, 10]}
+vehicles:
+  tern:
+    model: rigid-body
+    start: {position_world_m: [0, 0, 2]}
+    sensors: {below: altimeter}
+    controller: [position, velocity]
+    guidance:
+      type: mission
+      steps:
+        - {do: {type: goto, position_world_m: [3, 0, 2]}, timeout_s: 10}
+        - {do: {type: playback, file: push.csv}, for_s: 0.5, name: push}
+        - {do: hold, until: {quantity: sensor.below.height_world_m, above: 9}, timeout_s: 1}
+        - {do: {type: goto, position_world_m: [0, 0, 3], speed_mps: 1}, name: back}
+"""
+PUSH = "time_s,velocity_x_world_mps,velocity_y_world_mps,velocity_z_world_mps,yaw_rad\n0,0,1,0,0\n"
+
+
+def simulation(folder, text=MISSION):
+    (folder / "push.csv").write_text(PUSH)
+    return Simulation(build(parse_document(text, "test.yaml"), Path(folder)))
+
+
+def times(log):
+    return {event.event: event.time_s for event in log.events}
+
+
+def test_the_takeoff_has_the_figures_of_its_source():
+    log = kw.load("takeoff").run()
+    frame, said = log.frame("os4"), times(log)
+    climbs = frame["z_m"][frame["time_s"] == said["climbing"]].item()
+    assert climbs == pytest.approx(3.11, abs=0.1)
+    assert said["climbing"] == pytest.approx(0.84, abs=0.25)
+    # it hovers from 2.5 s on, over 5 m and below 5.7 m, and never was higher than that by 1 m
+    hovering = frame["z_m"][frame["time_s"] >= 2.5]
+    assert hovering.between(5.0, 5.7).all()
+    assert np.ptp(hovering) < 0.2
+    assert frame["z_m"].max() < hovering.iloc[-1] + 1.0
+    assert "not finished" not in " ".join(said)
+
+
+def test_landings_take_no_longer_than_published_and_are_soft():
+    raised = {"vehicles.os4.count": 3, "vehicles.os4.spacing_m": [0, 0, 10], "time.duration_s": 16}
+    log = kw.load("landing-10", raised).run()
+    ended = []
+    for number, published_s in enumerate(PUBLISHED_S, start=1):
+        name = f"os4-{number}"
+        frame, summary = log.frame(name), log.summary["vehicles"][name]
+        (off,) = [e for e in log.events if e.vehicle == name and e.event == "motors off"]
+        assert summary["touchdown"]["time_s"] < 1.3 * published_s
+        assert summary["touchdown"]["speed_mps"] < 0.5
+        height = frame["z_m"][frame["time_s"] == off.time_s].item() - PAD_M
+        assert height < 0.1
+        after = frame[frame["time_s"] > off.time_s]
+        assert (after[[f"cmd_speeds_{i}_radps" for i in range(4)]] == 0.0).to_numpy().all()
+        assert np.ptp(after["z_m"]) < 1e-3
+        ended.append(summary["touchdown"]["time_s"])
+    assert ended == sorted(ended)
+
+
+@pytest.mark.parametrize("height", [10, 20, 30])
+def test_the_landings_of_the_library_differ_in_their_height_alone(height):
+    (vehicle,) = kw.load(f"landing-{height}").scenario.vehicles.values()
+    assert vehicle.start.position_world_m.z == height
+    (first,) = kw.load("landing-10").scenario.vehicles.values()
+    assert vehicle.guidance == first.guidance
+
+
+def test_a_ramp_ends_where_the_original_ends():
+    log = kw.load("takeoff-and-land-ramp").run()
+    frame, said = log.frame("uav-gazebo"), times(log)
+    ends = frame[frame["time_s"] >= said["takeoff: at its end"]].iloc[0]
+    assert ends["z_m"] == pytest.approx(5.78, abs=0.02)
+    rested = frame[frame["time_s"] >= said["takeoff: taken off"]].iloc[0]
+    assert abs(rested["z_m"] - 6.0) < 0.05
+    assert said["land: motors off"] < said["mission done"]
+    # from where the ramp left it, 2.6 cm up
+    assert frame["z_m"].iloc[-1] == pytest.approx(0.0013, abs=1e-3)
+    assert (frame[frame["time_s"] > said["mission done"]]["cmd_thrust_n"] == 0.0).all()
+
+
+def test_a_battery_that_is_too_small_is_an_event_and_the_vehicle_comes_home():
+    log = kw.load("mission").run()
+    said = times(log)
+    assert "began home, because of act_battery_charge below 0.055" in said
+    assert said["mission done"] < 30.0
+    assert log.summary["metrics"]["waypoints"]["crazyflie"] == {"reached": 1, "planned": 4}
+    place = log.summary["vehicles"]["crazyflie"]["final_position_m"]
+    assert np.hypot(*place[:2]) < 0.1
+    assert place[2] < 0.02
+    assert log.summary["vehicles"]["crazyflie"]["touchdown"]["speed_mps"] < 0.5
+
+
+def test_each_step_is_an_event_and_a_column(tmp_path):
+    log = simulation(tmp_path).run()
+    said = times(log)
+    assert list(said) == [
+        "began goto",
+        "began push",
+        "began hold",
+        "began back, for the time was up",
+        "mission done",
+    ]
+    frame = log.frame("tern")
+    # the set point of each rung is there while it is meant, and nowhere else
+    pushed = frame["time_s"].between(said["began push"], said["began hold"] - 1e-6)
+    np.testing.assert_array_equal(frame["setpoint.position_x_world_m"].isna(), pushed)
+    assert (frame["setpoint.velocity_y_world_mps"][pushed] == 1.0).all()
+    assert frame["guidance.phase"].nunique() == 5
+
+
+def test_a_mission_that_the_flight_is_too_short_for_says_where_it_ended(tmp_path):
+    log = simulation(tmp_path).run(duration_s=1.0)
+    assert log.events[-1].event == "not finished: began goto"
+    assert log.events[-1].time_s == 1.0
+    assert log.summary["status"] == "completed"
+
+
+def test_a_step_is_begun_from_python(tmp_path):
+    flown = simulation(tmp_path)
+    flown.reset()
+    flown.begin_step("tern", "back")
+    for _ in range(250):
+        flown.step()
+    assert flown.observe()["tern"].truth.position_world_m.z > 2.1
+    with pytest.raises(CommandError, match="there is no step 'bakc'.*Did you mean 'back'"):
+        flown.begin_step("tern", "bakc")
+    with pytest.raises(CommandError, match="there is no vehicle 'turn'"):
+        flown.begin_step("turn", "back")
+
+
+def test_guidance_without_steps_says_what_has_steps():
+    keeping = kw.load("keep-spot")
+    keeping.reset()
+    with pytest.raises(CommandError, match="has no step 'land'.*type: mission"):
+        keeping.begin_step("pelican", "land")
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "said"),
+    [
+        ("[3, 0, 2]", "[30, 0, 2]", "steps.0 (goto): position_world_m: [30, 0, 2] is outside"),
+        ("above: 9", "above: 9, for_s: -1", "for_s: -1 is not allowed"),
+        ("sensor.below.height_world_m", "sensor.below.hight_m", "there is no quantity"),
+        ("do: hold", "do: mission", "there is no guidance 'mission'"),
+        ("file: push.csv", "file: pull.csv", "pull.csv"),
+        ("name: back", "name: push", "two steps are called push"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_the_flight(tmp_path, written, instead, said):
+    with pytest.raises(ScenarioError) as refused:
+        simulation(tmp_path, MISSION.replace(written, instead))
+    assert said in str(refused.value)
+    assert "test.yaml:" in str(refused.value)

@@ -1,0 +1,63 @@
+"""A point that moves towards its set points, guided without anything else."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kittiwake.core.component import GuidanceInputs, Situation
+from kittiwake.core.kinematics import Start
+from kittiwake.core.signals import Off, OneOf, PositionYaw
+from kittiwake.core.strong import like, strong
+from kittiwake.core.world import FlightArea
+from kittiwake.geometry.vec3 import Vec3
+
+KEY = jax.random.key(0)
+DT_S = 0.02
+# a world without limits, for what is prepared for any
+ANYWHERE = Situation(SimpleNamespace(area=FlightArea(), obstacles=()), None, Start(), {})
+ORIGIN = Vec3(0.0, 0.0, 0.0)
+
+
+def inputs_at(place, time_s=0.0, velocity=ORIGIN, **seen):
+    motion = dataclasses.replace(Start(place), velocity_world_mps=velocity).kinematics()
+    return GuidanceInputs(time_s, jnp.asarray(0, jnp.int32), motion, **seen)
+
+
+def fly(guidance, start, duration_s, rate_per_s=1.5, max_speed_mps=3.0, lag_s=DT_S):
+    """By step: time, place, the set point asked for, whether it is off, the phase, whether done.
+
+    The point goes towards a set point with a speed in proportion to the way, and falls at 1 m/s
+    to the ground z = 0 when it is off. Its speed follows within the lag.
+    """
+
+    def once(carried, time_s):
+        state, place, velocity = carried
+        later, asked = guidance.step(state, inputs_at(place, time_s, velocity), DT_S, KEY)
+        given = asked if isinstance(asked, OneOf) else OneOf((asked,), 0)
+        off, point = jnp.asarray(False), place
+        for number, signal in enumerate(given.signals):
+            meant = given.place == number
+            if isinstance(signal, Off):
+                off = meant
+            elif isinstance(signal, PositionYaw):
+                point = jax.tree.map(
+                    lambda a, b, meant=meant: jnp.where(meant, a, b),
+                    signal.position_world_m,
+                    point,
+                )
+        towards = ((point - place) * rate_per_s).shortened(max_speed_mps)
+        towards = velocity + (towards - velocity) * (DT_S / lag_s)
+        velocity = jax.tree.map(lambda a, b: jnp.where(off, a, b), Vec3(0.0, 0.0, -1.0), towards)
+        moved = place + velocity * DT_S
+        moved = Vec3(moved.x, moved.y, jnp.maximum(moved.z, 0.0))
+        carried = like((later, moved, velocity), carried)
+        row = (time_s, place, point, off, guidance.phase(later), guidance.finished(later))
+        return carried, strong(row)
+
+    begun = strong((guidance.init(KEY), start, ORIGIN))
+    times = jnp.asarray(np.arange(round(duration_s / DT_S)) * DT_S)
+    return eqx.filter_jit(lambda state: jax.lax.scan(once, state, times)[1])(begun)

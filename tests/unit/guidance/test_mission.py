@@ -1,0 +1,222 @@
+"""Missions: what follows what, and what the log says of it."""
+
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.unit.guidance.guided import DT_S, KEY, fly, inputs_at
+
+from kittiwake.core.errors import CommandError, KittiwakeError
+from kittiwake.core.signals import Off, OneOf, PositionYaw, VelocityYaw
+from kittiwake.core.strong import strong
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance import TASKS
+from kittiwake.guidance.conditions import Condition
+from kittiwake.guidance.drop import Drop
+from kittiwake.guidance.goto import Goto
+from kittiwake.guidance.hold import Hold
+from kittiwake.guidance.land import Land
+from kittiwake.guidance.mission import Mission, Rule, Step, kind_of
+from kittiwake.guidance.waypoints import Waypoints
+
+HERE, THERE, UP = Vec3(0.0, 0.0, 2.0), Vec3(6.0, 0.0, 2.0), Vec3(6.0, 0.0, 8.0)
+
+
+def told(mission, flight):
+    """What the log says, in order."""
+    texts, phases = mission.phases(), np.asarray(flight[4])
+    changes = [phases[0], *(b for a, b in pairwise(phases) if a != b)]
+    return [texts[phase] for phase in changes if texts[phase]]
+
+
+def test_steps_follow_each_other_when_each_is_done():
+    mission = Mission((Step(Goto(THERE)), Step(Goto(UP), name="up"), Step(Land(0.0))))
+    flight = fly(mission, HERE, 30.0)
+    assert told(mission, flight) == [
+        "began goto",
+        "began up",
+        "land: descending",
+        "land: slowing down",
+        "land: flaring",
+        "land: touching down",
+        "land: motors off",
+        "mission done",
+    ]
+    _, place, point, off, _, finished = flight
+    first_up = int(np.argmax(np.asarray(point.z) == 8.0))
+    # within the radius, or the step of 6 cm after it
+    assert float((place.x[first_up] - 6.0) ** 2) ** 0.5 < 0.3
+    assert np.asarray(off)[int(np.argmax(finished)) :].all()
+
+
+def test_a_step_ends_after_its_time():
+    mission = Mission((Step(Hold(), for_s=1.0), Step(Goto(THERE))))
+    time_s, _, point, *_ = fly(mission, HERE, 3.0)
+    began = time_s[np.argmax(np.asarray(point.x) == 6.0)]
+    assert float(began) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_step_ends_when_its_condition_has_held_for_its_time():
+    until = Condition("x_m", above=3.0, for_s=0.5)
+    mission = Mission((Step(Goto(THERE, radius_m=0.01), until=until), Step(Goto(UP))))
+    time_s, place, point, *_ = fly(mission, HERE, 5.0)
+    passed = time_s[np.argmax(np.asarray(place.x) > 3.0)]
+    began = time_s[np.argmax(np.asarray(point.z) == 8.0)]
+    assert float(began - passed) == pytest.approx(0.5, abs=0.021)
+
+
+def test_a_step_that_takes_too_long_leads_elsewhere():
+    slow = Step(Goto(THERE, radius_m=0.01), timeout_s=0.5, on_timeout="home")
+    mission = Mission((slow, Step(Goto(UP)), Step(Goto(HERE), name="home")))
+    flight = fly(mission, HERE, 4.0)
+    assert told(mission, flight) == [
+        "began goto",
+        "began home, for the time was up",
+        "mission done",
+    ]
+
+
+def test_a_step_may_name_the_one_that_follows_and_so_go_round():
+    mission = Mission(
+        (Step(Goto(THERE), name="out"), Step(Goto(HERE), name="back", then="out")),
+    )
+    flight = fly(mission, HERE, 20.0)
+    said = told(mission, flight)
+    assert said[:4] == ["began out", "began back", "began out", "began back"]
+    assert not np.asarray(flight[5]).any()
+
+
+def test_a_rule_interrupts_once_and_says_why():
+    rule = Rule(Condition("x_m", above=2.0), go_to="home")
+    mission = Mission(
+        (Step(Goto(THERE)), Step(Goto(HERE), name="home", then="goto")), rules=(rule,)
+    )
+    said = told(mission, fly(mission, HERE, 10.0))
+    assert said[:3] == ["began goto", "began home, because of x_m above 2", "began goto"]
+    assert sum("because" in text for text in said) == 1
+
+
+def test_a_rule_counts_only_in_the_steps_it_names():
+    rule = Rule(Condition("x_m", above=2.0), go_to="home", during=("up",))
+    steps = (Step(Goto(THERE)), Step(Goto(UP), name="up"), Step(Goto(HERE), name="home"))
+    said = told(Mission(steps, (rule,)), fly(Mission(steps, (rule,)), HERE, 12.0))
+    assert said == ["began goto", "began up", "began home, because of x_m above 2", "mission done"]
+
+
+def test_the_rule_that_is_written_first_counts_first():
+    rules = tuple(Rule(Condition("x_m", above=2.0), go_to=name) for name in ("b", "a"))
+    steps = (Step(Goto(THERE)), Step(Hold(), name="a"), Step(Hold(), name="b"))
+    flight = fly(Mission(steps, rules), HERE, 2.0)
+    assert told(Mission(steps, rules), flight)[1] == "began b, because of x_m above 2"
+
+
+def test_somebody_may_ask_for_a_step():
+    mission = Mission((Step(Hold()), Step(Goto(THERE)), Step(Goto(UP), name="up")))
+    state, _ = mission.step(mission.init(KEY), inputs_at(HERE), DT_S, KEY)
+    state = mission.begun_at(state, "up")
+    state, asked = mission.step(state, inputs_at(HERE, 5.0), DT_S, KEY)
+    assert asked.position_world_m == strong(UP)
+    assert mission.phases()[int(mission.phase(state))] == "began up, as asked"
+    with pytest.raises(CommandError, match="there is no step 'uo'.*Did you mean 'up'"):
+        mission.begun_at(state, "uo")
+
+
+def test_a_mission_that_is_done_can_be_taken_up_again():
+    mission = Mission((Step(Goto(THERE)), Step(Drop())))
+    state = mission.init(KEY)
+    for tick in range(4):
+        state, asked = mission.step(state, inputs_at(THERE, tick * DT_S), DT_S, KEY)
+    assert bool(mission.finished(state))
+    assert int(asked.place) == mission.signal_types().index(Off)
+    state, asked = mission.step(mission.begun_at(state, "goto"), inputs_at(HERE, 9.0), DT_S, KEY)
+    assert not bool(mission.finished(state))
+    assert int(asked.place) == mission.signal_types().index(PositionYaw)
+
+
+def test_each_step_begins_with_a_time_and_a_place_of_its_own():
+    # holding where it is then, and going smoothly from there
+    mission = Mission((Step(Hold(), for_s=1.0), Step(Goto(THERE, speed_mps=1.0))))
+    state, _ = mission.step(mission.init(KEY), inputs_at(HERE), DT_S, KEY)
+    drifted = Vec3(1.0, 1.0, 2.0)
+    for time_s in (1.0, 1.02):
+        state, asked = mission.step(state, inputs_at(drifted, time_s), DT_S, KEY)
+    gone = asked.position_world_m - drifted
+    # 0.02 s of several: what a motion of least jerk does at first is tiny
+    assert float(gone.norm()) < 1e-4
+    assert float(asked.velocity_world_mps.norm()) > 0.0
+
+
+def test_signals_of_several_kinds_are_told_apart():
+    mission = Mission((Step(Hold(velocity_world_mps=HERE), for_s=0.02), Step(Land(0.0))))
+    assert mission.signal_types() == (VelocityYaw, PositionYaw, Off)
+    state, asked = mission.step(mission.init(KEY), inputs_at(HERE), DT_S, KEY)
+    assert isinstance(asked, OneOf)
+    assert int(asked.place) == 0
+    assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(asked))
+    _, asked = mission.step(state, inputs_at(HERE, 0.02), DT_S, KEY)
+    assert int(asked.place) == 1
+
+
+def test_waypoints_of_all_steps_are_counted():
+    places = (Vec3(1.0, 0.0, 2.0), Vec3(2.0, 0.0, 2.0))
+    mission = Mission((Step(Waypoints(places), for_s=3.0), Step(Waypoints(places, yaw_rad=1.0))))
+    assert mission.planned_legs() == 4
+    state = mission.init(KEY)
+    for tick, place in enumerate((*places, places[1], HERE, *places)):
+        time_s = tick * DT_S + (3.0 if tick > 2 else 0.0)
+        state, _ = mission.step(state, inputs_at(place, time_s), DT_S, KEY)
+    assert int(mission.legs(state)) == 4
+
+
+def test_conditions_may_ask_for_what_sensors_and_actuators_say():
+    read = {"charge": 0.4}
+    for condition, holds in [
+        (Condition("act_charge", below=0.5), True),
+        (Condition("act_charge", above=0.2, below=0.3), False),
+        (Condition("speed_mps", above=0.1), True),
+        (Condition("distance_to_home_m", above=6.4), True),
+        (Condition("distance_to_home_m", above=6.5), False),
+    ]:
+        mission = Mission((Step(Hold(), until=condition), Step(Drop())))
+        state, _ = mission.step(
+            mission.init(KEY), inputs_at(HERE, readings={"act": 1.0, "charge": 0.4}), DT_S, KEY
+        )
+        later = inputs_at(Vec3(5.0, 4.0, 2.0), DT_S, Vec3(1.0, 0.0, 0.0), readings=read)
+        _, asked = mission.step(state, later, DT_S, KEY)
+        assert bool(asked.place == 1) is holds, condition
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda: Mission(()), "steps must hold at least one"),
+        (lambda: Mission((Step(Hold(), "a"), Step(Drop(), "a"))), "two steps are called a"),
+        (lambda: Mission((Step(Hold(), then="hop"),)), "steps.0.then: there is no step 'hop'"),
+        (lambda: Mission((Step(Hold(), on_timeout="hold"),)), "on_timeout needs timeout_s"),
+        (
+            lambda: Mission((Step(Hold()),), (Rule(Condition("x_m", above=1.0), "x"),)),
+            "rules.0.go_to: there is no step 'x'",
+        ),
+        (
+            lambda: Mission((Step(Hold()),), (Rule(Condition("x_m", above=1.0), "hold", ("y",)),)),
+            "rules.0.during: there is no step 'y'",
+        ),
+        (lambda: Condition("x_m"), "x_m is compared with nothing"),
+    ],
+)
+def test_a_mission_that_makes_no_sense_is_refused(build, said):
+    with pytest.raises((ValueError, KittiwakeError), match=said):
+        build()
+
+
+def test_unnamed_steps_of_one_kind_are_counted():
+    mission = Mission((Step(Hold()), Step(Drop()), Step(Hold()), Step(Drop(), name="hold-2")))
+    assert mission.names == ["hold", "drop", "hold-3", "hold-2"]
+
+
+def test_a_step_is_called_what_scenarios_call_its_task():
+    for name in TASKS.names():
+        kind = TASKS.find(name)
+        assert kind_of(object.__new__(kind)) == name
