@@ -31,6 +31,7 @@ def single_precision() -> None:
     """Asked for by a test that is about float32, as batched runs are."""
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the marks in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keeps together what shares compiled functions: a module's tests, a component's contracts."""
     groups: dict[str, list[pytest.Item]] = {}

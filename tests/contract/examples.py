@@ -93,6 +93,7 @@ from kittiwake.environment.obstacles.mesh import Mesh
 from kittiwake.environment.obstacles.round import Capsule, Cylinder, Sphere
 from kittiwake.environment.obstacles.sheets import ParabolicSheet, Plane
 from kittiwake.environment.obstacles.triangles import TriangleMesh
+from kittiwake.environment.obstacles.waves import WavySheet
 from kittiwake.environment.platforms import FixedPlatform, MovingPlatform
 from kittiwake.environment.plumes.dispersion import DispersionPlume
 from kittiwake.environment.plumes.gaussian import GaussianPlume
@@ -122,6 +123,7 @@ from kittiwake.guidance.avoidance.wagster import Wagster
 from kittiwake.guidance.conditions import Condition
 from kittiwake.guidance.courses import Course
 from kittiwake.guidance.curve import Curve
+from kittiwake.guidance.follow_surface import FollowSurface
 from kittiwake.guidance.follow_trajectory import FollowTrajectory
 from kittiwake.guidance.goto import Goto
 from kittiwake.guidance.hold import Hold
@@ -154,6 +156,7 @@ from kittiwake.sensors.range_camera import RangeCamera
 from kittiwake.sensors.terrain_sensor import TerrainMeasurement
 from kittiwake.sensors.ultrasonic import Ultrasonic
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
+from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 from kittiwake.vehicles import VEHICLES
 
 DT_S = 0.02
@@ -201,7 +204,8 @@ def modes() -> Modes:
 def seeing(avoidance: Any, *names: str) -> Any:
     """An avoidance of a vehicle with registered sensors under their own names."""
     sensors = {name: _sensor(name) for name in names}
-    return avoidance.prepared(NOWHERE._replace(sensors=sensors))
+    nowhere: Any = Situation(None, None, Start(), sensors)
+    return avoidance.prepared(nowhere)
 
 
 EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
@@ -332,6 +336,10 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
             ANYWHERE._replace(world=world())
         ),
     },
+    "guidance/follow-surface": {
+        "for ever": lambda: FollowSurface("ultrasonic-head", hold_s=0.0, give_up_s=0.5 * DT_S),
+        "for a while": lambda: FollowSurface("ultrasonic-head", way_m=0.01, duration_s=DT_S),
+    },
     "guidance/pursue": {
         "looking ahead": lambda: Pursue(positions_world_m=PLACES).prepared(ANYWHERE),
         "looking at a point": lambda: Pursue(
@@ -371,6 +379,7 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "obstacles/capsule": {"pill": lambda: Capsule(AHEAD, 0.8, 4.0, 0.2)},
     "obstacles/plane": {"wall": lambda: Plane(AHEAD, Vec3(-1.0, 0.2, 0.3))},
     "obstacles/parabolic-sheet": {"bowl": lambda: ParabolicSheet(AHEAD, 0.3, 4.0, 4.0)},
+    "obstacles/wavy-sheet": {"sea": lambda: WavySheet(AHEAD, 0.4, 3.0, 20.0, 20.0, 0.3, 0.1)},
     "obstacles/hallway": {
         "corner": lambda: Hallway(
             (Vec3(-5.0, 2.0, 8.0), Vec3(5.0, 2.0, 8.0), Vec3(5.0, 9.0, 8.0)), 2.0, 4.0
@@ -406,6 +415,12 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "ahead": lambda: Ultrasonic(noise_bound_m=0.01),
         "downwards": lambda: Ultrasonic(
             Vec3(0.1, 0.0, -0.1), Vec3(0.1, 0.0, -2.0), max_range_m=20.0, max_range_rate_mps=3.0
+        ),
+    },
+    "sensors/ultrasonic-head": {
+        "ahead": UltrasonicHead,
+        "aside": lambda: UltrasonicHead(
+            start_pitch_rad=1.0, start_yaw_rad=0.5, noise_bound_m=0.01, max_range_m=20.0
         ),
     },
     "sensors/ultrasonic-array": {
@@ -728,6 +743,12 @@ def _received(circumstance: Circumstance) -> Sample:
     return strong(Sample(fix, fix, fresh=True))
 
 
+def _to_guide(guidance: Any, circumstance: Circumstance, tick: int) -> GuidanceInputs:
+    seen = _sensed(guidance, circumstance, tick)
+    time_s, number = tick * DT_S, jnp.asarray(tick, jnp.int32)
+    return GuidanceInputs(time_s, number, seen.truth, seen.measurements, seen.fresh)
+
+
 def _to_avoid(avoidance: Any, circumstance: Circumstance, tick: int) -> AvoidanceInputs:
     seen = _sensed(avoidance, circumstance, tick)
     asked = signal(avoidance.rung, circumstance.signal_size)
@@ -758,7 +779,7 @@ CONTRACTS = {
     ),
     "guidance": Contract(
         GUIDANCE,
-        lambda _, at, tick: GuidanceInputs(tick * DT_S, jnp.asarray(tick, jnp.int32), at.motion),
+        _to_guide,
         _step,
     ),
     "avoidance": Contract(AVOIDANCE, _to_avoid, _step),

@@ -325,6 +325,7 @@ def test_a_loss_that_is_no_failure_ends_with_status_0(tmp_path):
     answer = kittiwake_does(
         *("run", *PLAIN, "--duration", 1, "--out", tmp_path, "--json"),
         *("--set", "world.area.x_m=[5, 6]", "--set", "lost_vehicle=continue"),
+        *("--set", "vehicles.pelican.guidance=hold"),
     )
     summary = json.loads(answer.out)
     assert (answer.status, summary["status"], summary["duration_s"]) == (0, "completed", 1.0)
@@ -502,11 +503,11 @@ def test_list_of_a_rotor_says_what_it_takes():
 
 
 def test_list_of_a_name_with_required_keys_and_lists_says_so():
-    parameters = json.loads(kittiwake_does("list", "waypoints", "--json").out)
+    parameters = json.loads(kittiwake_does("list", "follow-trajectory", "--json").out)
     assert parameters["positions_world_m"]["required"] is True
     assert parameters["positions_world_m"]["allowed"] == "a list of [x, y, z]"
-    assert parameters["loop"]["default"] is False
-    answer = kittiwake_does("list", "waypoints")
+    assert parameters["max_speed_mps"]["default"] == 5.0
+    answer = kittiwake_does("list", "follow-trajectory")
     assert "a list of [x, y, z]" in answer.out
     assert "required" in answer.out
 

@@ -8,13 +8,15 @@ true one. With their covariance P the normalised estimation error squared is
 
 which for an honest estimate is distributed like chi-square with nine degrees of freedom, whose mean
 is 9 (Bar-Shalom, Li, Kirubarajan, 2001, "Estimation with applications to tracking and navigation",
-section 5.4). One flight's errors go together over its time: its mean may well be 5 or 14.
+section 5.4). One flight's errors go together over its time: its mean may well be 5 or 14. Errors of
+which an estimator says nothing, with zeros in all rows of its covariance, do not count: of one that
+knows place and velocity alone six degrees are left.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 from scipy.stats import chi2
 
 from kittiwake.analysis.table import (
@@ -26,43 +28,54 @@ from kittiwake.analysis.table import (
 
 ERRORS = ("x", "y", "z", "vx", "vy", "vz", "rx", "ry", "rz")
 INSIDE = 0.95
+# of an error, so that its square is a number
+LARGEST = 1e150
 
 Vectors = Float64[np.ndarray, "rows 3"]
 Quaternions = Float64[np.ndarray, "rows 4"]
 Errors = Float64[np.ndarray, "rows 9"]
 Covariances = Float64[np.ndarray, "rows 9 9"]
+Rows = Float64[np.ndarray, "rows errors"]
+Matrices = Float64[np.ndarray, "rows errors errors"]
 
 
 class Consistency(NamedTuple):
-    """Of one vehicle's estimate; the last two are None where it says nothing of its errors.
+    """Of one vehicle's estimate; the last three are None where it says nothing of its errors.
 
     Attributes:
         position_rms_m: root of the mean squared distance from the true place.
         position_max_m: the largest one.
+        nees_errors: of how many errors, which is the mean of an honest estimate.
         nees_mean: over the rows.
         nees_inside: the share of rows between the bounds that hold 95 % of chi-square.
     """
 
     position_rms_m: float
     position_max_m: float
+    nees_errors: int | None
     nees_mean: float | None
     nees_inside: float | None
 
 
 def consistency(table: Table) -> Consistency | None:
     """Of what was recorded of a vehicle; None for one that knows the truth, or logs no estimate."""
-    errors = estimation_errors(table)
-    known = np.isfinite(errors).all(axis=1)
+    # of a vehicle on its way to infinity some rows are no numbers, or have no squares
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = estimation_errors(table)
+    known = (np.abs(errors) < LARGEST).all(axis=1)
     errors = errors[known]
     if not errors.any():
         return None
     squares = np.square(errors[:, :3]).sum(axis=1)
-    found = nees(errors, _covariances(table)[known])
+    covariances = _covariances(table)[known]
+    told = told_errors(covariances)
+    found = nees(errors[:, told], covariances[:, told][:, :, told])
     found = found[np.isfinite(found)]
-    low, high = nees_bounds(1)
+    low, high = nees_bounds(1, int(told.sum()))
     return Consistency(
         float(np.sqrt(squares.mean())),
         float(np.sqrt(squares.max())),
+        int(told.sum()) if found.size else None,
         float(found.mean()) if found.size else None,
         float(((low <= found) & (found <= high)).mean()) if found.size else None,
     )
@@ -90,20 +103,27 @@ def rotation_between(q_believed: Quaternions, q_true: Quaternions) -> Vectors:
     return sine * np.divide(angle, length, out=np.full_like(angle, 2.0), where=length > 0.0)
 
 
-def nees(errors: Errors, covariances: Covariances) -> Float64[np.ndarray, " rows"]:
+def told_errors(covariances: Covariances) -> Bool[np.ndarray, "9"]:
+    """Of which of the errors an estimator says something; all, if it says nothing at all."""
+    variances = np.nan_to_num(np.diagonal(covariances, axis1=1, axis2=2))
+    told = (variances != 0.0).any(axis=0)
+    return told if told.any() else np.ones(len(ERRORS), bool)
+
+
+def nees(errors: Rows, covariances: Matrices) -> Float64[np.ndarray, " rows"]:
     """Of each row; NaN where the covariance is not known or has no inverse."""
     found = np.full(len(errors), np.nan)
     sound = np.flatnonzero(np.isfinite(covariances).all(axis=(1, 2)))
     ranks = np.linalg.matrix_rank(covariances[sound], hermitian=True)
-    sound = sound[ranks == len(ERRORS)]
+    sound = sound[ranks == errors.shape[1]]
     solved = np.linalg.solve(covariances[sound], errors[sound][:, :, None])
     found[sound] = (errors[sound] * solved[:, :, 0]).sum(axis=1)
     return found
 
 
-def nees_bounds(flights: int) -> tuple[float, float]:
+def nees_bounds(flights: int, errors: int = len(ERRORS)) -> tuple[float, float]:
     """Between which the mean of so many independent flights lies with 95 %."""
-    freedom = len(ERRORS) * flights
+    freedom = errors * flights
     low, high = chi2.ppf([0.5 - INSIDE / 2.0, 0.5 + INSIDE / 2.0], freedom) / flights
     return float(low), float(high)
 

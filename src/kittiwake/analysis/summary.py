@@ -125,7 +125,10 @@ def in_digits(value: float) -> str:
 def _estimates(log: Log) -> dict[str, Any]:
     found = {name: consistency(log.tables[name]) for name in log.names}
     return {
-        name: {key: value if value is None else _finite(value) for key, value in said.items()}
+        name: {
+            key: _finite(value) if isinstance(value, float) else value
+            for key, value in said.items()
+        }
         for name, off in found.items()
         if off is not None
         for said in [off._asdict()]

@@ -97,7 +97,9 @@ def _estimate_lines(estimates: dict[str, Any]) -> list[str]:
 
 def _honesty(off: dict[str, Any]) -> str:
     mean, inside = off["nees_mean"], off["nees_inside"]
-    return "" if mean is None else f"; NEES {_number(mean)} (9 is honest), {inside:.0%} inside 95 %"
+    if mean is None:
+        return ""
+    return f"; NEES {_number(mean)} ({off['nees_errors']} is honest), {inside:.0%} inside 95 %"
 
 
 def _number(value: float | None) -> str:

@@ -257,7 +257,7 @@ class Uncertainty(eqx.Module):
 
     ``covariance`` is that of the true less the estimated position and velocity in the world, in m
     and m/s, and of the rotation vector in rad, in the world's axes, that turns the estimated
-    attitude into the true one; in this order.
+    attitude into the true one; in this order. Of what it says nothing, there are zeros.
     """
 
     covariance: Float[Array, "9 9"]

@@ -126,6 +126,14 @@ class RangesMeasurement(AbstractMeasurement):
     valid: Bool[Array, " directions"]
 
 
+class AnchorMeasurement(AbstractMeasurement):
+    """The distance of one of several anchors, by its place among them, counted from 0."""
+
+    range_m: Real
+    anchor: Count
+    valid: Flag
+
+
 def _holds_reals(hint: Any) -> bool:
     """Whether a field that is annotated so holds real numbers, and nothing else."""
     if get_origin(hint) in (Union, UnionType):

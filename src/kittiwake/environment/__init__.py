@@ -67,6 +67,9 @@ OBSTACLES = Registry(
         "parabolic-sheet": Entry(
             "kittiwake.environment.obstacles.sheets:ParabolicSheet", "a sheet bent as a parabola"
         ),
+        "wavy-sheet": Entry(
+            "kittiwake.environment.obstacles.waves:WavySheet", "a sheet with even waves"
+        ),
         "hallway": Entry(
             "kittiwake.environment.obstacles.hallway:Hallway",
             "walls on both sides of a line of points, floor and ceiling",

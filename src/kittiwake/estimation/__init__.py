@@ -6,6 +6,18 @@ ESTIMATORS = Registry(
     "estimators",
     "estimator",
     {
+        "altitude-fusion": Entry(
+            "kittiwake.estimation.altitude_fusion:AltitudeFusion",
+            "the height by a range finder, a barometer and the specific force, beside another one",
+        ),
+        "anchor-ekf": Entry(
+            "kittiwake.estimation.anchor_ekf:AnchorEkf",
+            "place and velocity by the distances of anchors, attitude by another estimator",
+        ),
+        "dead-reckoning": Entry(
+            "kittiwake.estimation.dead_reckoning:DeadReckoning",
+            "the inertial unit alone, integrated from the start",
+        ),
         "ekf": Entry(
             "kittiwake.estimation.ekf:Ekf",
             "an error-state Kalman filter on inertial unit, satellites, barometer and magnetometer",
@@ -20,3 +32,6 @@ ESTIMATORS = Registry(
         "truth": Entry("kittiwake.estimation.truth:Truth", "the true motion, told without error"),
     },
 )
+
+# what others are built upon
+BASES = ESTIMATORS.without("altitude-fusion").without("anchor-ekf")

@@ -69,6 +69,7 @@ from kittiwake.estimation.ekf_state import (
     EkfState,
     Reading,
     first_covariance,
+    motion_of,
 )
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -191,7 +192,7 @@ class Ekf(AbstractEstimator):
             told = observed(belief)
             belief, covariance = updates.updated(belief, covariance, told, self.gate_deviations)
         state = replace(state, belief=belief, covariance=covariance)
-        return state, _kinematics(belief, freed(state.reading, belief))
+        return state, motion_of(belief, freed(state.reading, belief))
 
     def _carried_on(self, state: EkfState, inputs: EstimatorInputs, dt_s: Real) -> EkfState:
         """By the inertial unit; what is fresh of it also says how the step began."""
@@ -293,17 +294,3 @@ class Ekf(AbstractEstimator):
             self.satellite_errors,
             GaussMarkov(self.altitude_errors.drift_m, self.altitude_errors.drift_time_s),
         )
-
-
-def _kinematics(belief: Belief, reading: Reading) -> Kinematics:
-    q = belief.q_world_from_body
-    velocity = Vec3.of(belief.velocity_world_mps)
-    return Kinematics(
-        position_world_m=Vec3.of(belief.position_world_m),
-        q_world_from_body=q,
-        euler_world_from_body=q.to_euler(),
-        velocity_world_mps=velocity,
-        velocity_body_mps=q.inverse().rotate(velocity),
-        angular_velocity_body_radps=Vec3.of(reading.angular_velocity_radps),
-        specific_force_body_mps2=Vec3.of(reading.specific_force_mps2),
-    )

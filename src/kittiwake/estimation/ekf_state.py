@@ -19,6 +19,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from kittiwake.core.kinematics import Kinematics
 from kittiwake.estimation.ekf_parameters import StartErrors, TriadErrors
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -142,6 +143,21 @@ def first_covariance(
         drift_m,
     ]
     return jnp.diag(jnp.stack([jnp.asarray(d, jnp.result_type(float)) for d in deviations]) ** 2)
+
+
+def motion_of(belief: Belief, reading: Reading) -> Kinematics:
+    """The estimate, of a belief and a reading without errors."""
+    q = belief.q_world_from_body
+    velocity = Vec3.of(belief.velocity_world_mps)
+    return Kinematics(
+        position_world_m=Vec3.of(belief.position_world_m),
+        q_world_from_body=q,
+        euler_world_from_body=q.to_euler(),
+        velocity_world_mps=velocity,
+        velocity_body_mps=q.inverse().rotate(velocity),
+        angular_velocity_body_radps=Vec3.of(reading.angular_velocity_radps),
+        specific_force_body_mps2=Vec3.of(reading.specific_force_mps2),
+    )
 
 
 def _of_matrix(triad: TriadErrors) -> list[Real]:

@@ -45,6 +45,9 @@ from kittiwake.estimation.ekf_state import (
 )
 from kittiwake.geometry.scalar import Count, Flag, Real
 
+Errors = Float[Array, " errors"]
+Square = Float[Array, "errors errors"]
+
 # of the vertical in the body: a range finder on its side tells nothing of the height
 LEAST_COSINE = 0.5
 
@@ -53,7 +56,7 @@ class Observation(eqx.Module):
     """What a measurement tells; ``counts`` is False where there is none."""
 
     innovation: Float[Array, " parts"]
-    by_error: Float[Array, "parts 46"]
+    by_error: Float[Array, "parts errors"]
     noise: Float[Array, "parts parts"]
     counts: Flag
 
@@ -62,6 +65,12 @@ def updated(
     belief: Belief, covariance: Covariance, told: Observation, gate: Real
 ) -> tuple[Belief, Covariance]:
     """After an observation, unless it is an outlier."""
+    error, left = weighed(covariance, told, gate)
+    return belief.corrected(error), left
+
+
+def weighed(covariance: Square, told: Observation, gate: Real) -> tuple[Errors, Square]:
+    """The error that an observation tells, of any filter, and the covariance that is left."""
     h, r = told.by_error, told.noise
     shared = covariance @ h.T
     inverse = jnp.linalg.inv(h @ shared + r)
@@ -70,7 +79,7 @@ def updated(
     left = covariance - gain @ shared.T
     joseph = left - (left @ h.T) @ gain.T + gain @ r @ gain.T
     innovation = jnp.where(counts, told.innovation, 0.0)
-    return belief.corrected(gain @ innovation), 0.5 * (joseph + joseph.T)
+    return gain @ innovation, 0.5 * (joseph + joseph.T)
 
 
 def rewound(belief: Belief, periods: Iterable[Advance]) -> tuple[Vector, Real]:

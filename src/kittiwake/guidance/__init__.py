@@ -38,6 +38,10 @@ GUIDANCE = Registry(
             "kittiwake.guidance.plan_path:PlanPath",
             "a smooth way to a place, around the obstacles that are known",
         ),
+        "follow-surface": Entry(
+            "kittiwake.guidance.follow_surface:FollowSurface",
+            "along a surface at a distance, or at rest before it, by a head that faces it",
+        ),
         "pursue": Entry(
             "kittiwake.guidance.pursue:Pursue", "chase a point that runs ahead on a curve"
         ),

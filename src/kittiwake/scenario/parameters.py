@@ -45,7 +45,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from kittiwake.actuators import BATTERIES
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.component import AbstractGuidance
+from kittiwake.core.component import AbstractEstimator, AbstractGuidance
 from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.parts import (
     AbstractBattery,
@@ -61,6 +61,7 @@ from kittiwake.core.units import USER_UNITS
 from kittiwake.environment import RANGE_ERRORS
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.satellites.precise import OrbitTable
+from kittiwake.estimation import BASES
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -87,6 +88,7 @@ NOT_A_FILE = "not_a_file"
 # of these a parameter may be any registered kind
 REGISTRIES: dict[Any, Registry] = {
     AbstractBattery: BATTERIES,
+    AbstractEstimator: BASES,
     AbstractGuidance: TASKS,
     AbstractForce: FORCES,
     AbstractGroundEffect: GROUND_EFFECTS,

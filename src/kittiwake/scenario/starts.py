@@ -17,10 +17,11 @@ from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import NEAREST_OBSTACLE, World
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.scenario.problems import MAX_PROBLEMS
 
 # feet that start deeper in the ground would be thrown out of it
 MAX_DEPTH_M = 0.01
+# that are told of vehicles too near to each other
+MAX_PAIRS = 5
 Cell = tuple[int, ...]
 
 
@@ -92,7 +93,7 @@ def _inside(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[str]:
 
 def _touching(vehicles: Mapping[str, Vehicle], distance_m: float) -> Iterator[str]:
     starts_m = {name: vehicle.start.position_world_m for name, vehicle in vehicles.items()}
-    for one, other, apart_m in islice(near_pairs(starts_m, distance_m), MAX_PROBLEMS):
+    for one, other, apart_m in islice(near_pairs(starts_m, distance_m), MAX_PAIRS):
         yield (
             f"{one} and {other} start {apart_m:.6g} m apart, which is not at least "
             f"{distance_m:g} (world.collision_distance_m)"

@@ -9,6 +9,10 @@ SENSORS = Registry(
         "altimeter": Entry(
             "kittiwake.sensors.altimeter:Altimeter", "QRSim's height and climb rate"
         ),
+        "anchor-ranging": Entry(
+            "kittiwake.sensors.anchor_ranging:AnchorRanging",
+            "distances of radio anchors at known places, one after another",
+        ),
         "barometer": Entry(
             "kittiwake.sensors.barometer:Barometer", "pressure with noise and slow drift"
         ),
@@ -57,6 +61,10 @@ SENSORS = Registry(
         "ultrasonic-fan": Entry(
             "kittiwake.sensors.ultrasonic_fan:UltrasonicFan",
             "of Micklisch et al.: a ring of fans of rays, 20 Hz",
+        ),
+        "ultrasonic-head": Entry(
+            "kittiwake.sensors.ultrasonic_head:UltrasonicHead",
+            "an ultrasonic sensor that turns to face a surface, after Coronel Loza",
         ),
     },
 )

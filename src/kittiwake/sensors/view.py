@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.ray import Ray
+from kittiwake.core.ray import Hit, Ray
 from kittiwake.core.scene import Scene
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
@@ -78,7 +78,10 @@ class Reach(eqx.Module):
         What lies behind it gives none either, whether the first one answers or not.
         """
         ray = view.ray(direction, from_m)
-        hit = scene.cast(ray)
+        return self.echo_m(scene, view, ray, scene.cast(ray))
+
+    def echo_m(self, scene: Scene, view: View, ray: Ray, hit: Hit) -> Float[Array, ""]:
+        """The same of what a ray has met."""
         heard = hit.met
         if self.incidence_rad is not None:
             heard = heard & (hit.incidence_cosine(ray) >= jnp.cos(self.incidence_rad))
@@ -120,9 +123,8 @@ class Reach(eqx.Module):
 
 def turned(directions: Float[Array, "rays 3"], mount: Mount) -> Float[Array, "rays 3"]:
     """Directions in the axes of a mount, in those of the body."""
-    inside = Vec3(directions[:, 0], directions[:, 1], directions[:, 2])
-    body = mount.q_body_from_sensor.rotate(inside)
-    return jnp.stack([body.x, body.y, body.z], axis=-1)
+    q = mount.q_body_from_sensor
+    return jax.vmap(lambda one: jnp.asarray(q.rotate(Vec3.of(one)).array))(directions)
 
 
 def spread(angle_rad: Real, count: int) -> Float[Array, " count"]:

@@ -284,7 +284,8 @@ def _decide(
     outcome = _descend(vehicle, state, first, senses, clock)
     for place, signal in enumerate(others, start=1):
         way = _descend(vehicle, state, signal, senses, clock)
-        outcome = chosen(setpoint.place == place, way, outcome)
+        meant = setpoint.place == place
+        outcome = chosen(meant, _beside(way, outcome), _beside(outcome, way))
     for order in orders:
         ordered = _descend(vehicle, state, order.signal, senses, clock)
         outcome = chosen(order.addressed, ordered, outcome)
@@ -297,6 +298,18 @@ class _Way(NamedTuple):
     ladder: tuple[Held, ...]
     avoidance: tuple[Held, ...]
     command: Any
+
+
+def _beside(way: _Way, other: _Way) -> _Way:
+    """A way that, before the first step, has the outputs of rungs that only another one passes."""
+
+    def told(held: Held, another: Held) -> Held:
+        return replace(held, output=another.output) if held.output is None else held
+
+    return way._replace(
+        ladder=tuple(map(told, way.ladder, other.ladder)),
+        avoidance=tuple(map(told, way.avoidance, other.avoidance)),
+    )
 
 
 def _descend(

@@ -114,6 +114,15 @@ def test_rows_without_a_sound_covariance_do_not_count():
     assert np.isfinite(consistency(table).nees_mean)
 
 
+def test_errors_of_which_nothing_is_said_do_not_count():
+    covariance, errors = drawn()
+    covariance[6:] = covariance[:, 6:] = 0.0
+    found = consistency(flight(errors, covariance))
+    assert found.nees_errors == 6
+    assert found.nees_mean == pytest.approx(6.0, abs=4.0 * np.sqrt(12.0 / ROWS))
+    assert found.nees_inside == pytest.approx(0.95, abs=4.0 * np.sqrt(0.95 * 0.05 / ROWS))
+
+
 def test_bounds_of_a_mean_narrow_with_the_flights():
     one, fifty = nees_bounds(1), nees_bounds(50)
     # from printed tables: chi-square with 9 degrees of freedom
@@ -138,6 +147,6 @@ def test_the_summary_holds_it_by_vehicle():
         vehicles=dict.fromkeys(tables, Flown("pelican", tracked=True, planned_legs=None)),
     )["metrics"]["estimate"]
     assert list(found) == ["a", "b"]
-    names = ["position_rms_m", "position_max_m", "nees_mean", "nees_inside"]
+    names = ["position_rms_m", "position_max_m", "nees_errors", "nees_mean", "nees_inside"]
     assert [list(of) for of in found.values()] == [names, names]
     assert found["b"]["nees_mean"] is None

@@ -5,16 +5,16 @@ for, h = r - d_safe - max(0, u v_now)^2 / (2 a) is what is free beside the way t
 
     u v <= gamma h
 
-is what keeps h from falling faster than exp(-gamma t). The velocity that is flown is the one nearest
-to what is asked for that satisfies all of them (``half_spaces``), which leads along walls and, where
+is what keeps h from falling faster than exp(-gamma t). The velocity that is flown is the nearest to
+what is asked for that satisfies all of them (``half_spaces``), which leads along walls and, where
 h < 0, away from them.
 
-What is seen stays where it was seen, as a point in the world, until its sensor speaks again, so that
-a slow sensor is no reason to come nearer. Everything is taken to stand still.
+What is seen stays where it was seen, as a point in the world, until its sensor speaks again, so
+that a slow sensor is no reason to come nearer. Everything is taken to stand still.
 
 A vehicle that follows velocities with a lag T comes to d_safe without overshooting if gamma is at
-most 1 / (4 T). Distances are those from the sensor: d_safe has to be larger than how far the vehicle
-reaches beyond it. A velocity that is changed has no acceleration fed forward.
+most 1 / (4 T). Distances are those from the sensor: d_safe has to be larger than how far the
+vehicle reaches beyond it. A velocity that is changed has no acceleration fed forward.
 
 Source: Ames et al., Control barrier functions: theory and applications, ECC 2019.
 """
@@ -79,7 +79,7 @@ class Barrier(AbstractRangeAvoidance):
         del dt_s, key
         asked: VelocityYaw = inputs.signal
         seen = self._seen(state, inputs)
-        ways = seen.points_world_m - inputs.estimate.position_world_m.array
+        ways = seen.points_world_m - inputs.estimate.position_world_m.array[None]
         square = jnp.sum(ways * ways, axis=1)
         away = square > LEAST_DISTANCE_M**2
         distances = jnp.sqrt(jnp.where(away, square, 1.0))
@@ -87,7 +87,7 @@ class Barrier(AbstractRangeAvoidance):
         closing = jnp.maximum(normals @ inputs.estimate.velocity_world_mps.array, 0.0)
         braking = closing * closing / (2.0 * self.max_deceleration_mps2)
         free = distances - self.safe_distance_m - braking
-        wanted = asked.velocity_world_mps.array
+        wanted = jnp.asarray(asked.velocity_world_mps.array)
         told = nearest_point(wanted, normals, self.gain_per_s * free, seen.valid & away)
         same = jnp.all(told == wanted)
         ahead = asked.acceleration_world_mps2 * jnp.where(same, 1.0, 0.0)
@@ -97,7 +97,7 @@ class Barrier(AbstractRangeAvoidance):
         """What is new takes the place of what was seen before."""
         ranges, estimate = self._ranges(inputs), inputs.estimate
         looks = world_looks(self._looks, estimate.q_world_from_body)
-        points = estimate.position_world_m.array + looks * ranges.distance_m[:, None]
+        points = estimate.position_world_m.array[None] + looks * ranges.distance_m[:, None]
         news = [
             jnp.broadcast_to(inputs.fresh[name], jnp.shape(inputs.measurements[name].valid)).ravel()
             for name in self.sensors or ()

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-SLACK = 0.01
+SLACK = 0.003
 ROUNDS = 24
 # two normals of unit length nearer than the root of this count as one
 LEAST_SQUARE = 1e-7
@@ -49,7 +49,7 @@ def nearest_point(
     limits: Float[Array, " constraints"],
     relevant: Bool[Array, " constraints"],
 ) -> Float[Array, "3"]:
-    """The nearest point to ``wanted`` with normals @ point <= limits, of those that are relevant."""
+    """The nearest point to ``wanted`` with normals @ point <= limits, where that is relevant."""
     dtype = jnp.result_type(wanted)
     slack = jnp.full((len(limits), 1), -SLACK, dtype)
     extended = jnp.concatenate([normals, slack], axis=1)

@@ -13,8 +13,8 @@ so that opposite ones cancel, and many numbers of one wall lean no more than a s
 attitude that is asked for is turned by |alpha| about the horizontal axis z x alpha of the world.
 
 Source: the Matlab drone simulator of R. Coronel, with its distances of 0.4, 1 and 4.5 m and its
-angles of 0.08 and 0.1 rad. Which angle belongs to which distance and what the weights are it does
-not say: chosen here.
+angles of 0.08 and 0.1 rad; it adds weighted vectors. Which angle belongs to which distance and what
+the weights are is chosen here.
 """
 
 from typing import Annotated, ClassVar
@@ -74,8 +74,8 @@ class Repulsion(AbstractRangeAvoidance):
             raise ValueError(message)
         if self.reference_lean_rad > self.max_lean_rad:
             message = (
-                f"reference_lean_rad: {angles[0]:g} is more than max_lean_rad, {angles[1]:g}; write "
-                "less, since it is the lean further away"
+                f"reference_lean_rad: {angles[0]:g} is more than max_lean_rad, {angles[1]:g}; "
+                "write less, since it is the lean further away"
             )
             raise ValueError(message)
 
@@ -100,8 +100,7 @@ class Repulsion(AbstractRangeAvoidance):
         lean = jnp.where(ranges.valid, self.lean_rad(ranges.distance_m), 0.0)
         looks = world_looks(self._looks, inputs.estimate.q_world_from_body)
         total = jnp.sum(lean)
-        weights = lean * lean / jnp.where(total > 0.0, total, 1.0)
-        x, y, _ = -(weights @ looks)
+        x, y, _ = -(lean * lean / jnp.where(total > 0.0, total, 1.0)) @ looks
         turn = Quaternion.from_rotation_vector(Vec3(-y, x, jnp.zeros_like(x)))
         leaning = turn * asked.q_world_from_body
         return state, ThrustAttitude(asked.thrust_n, leaning, asked.angular_velocity_body_radps)

@@ -6,9 +6,10 @@ the sensors, of which only the directions are known here.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
@@ -37,7 +38,7 @@ class AbstractRangeAvoidance(AbstractAvoidance):
     sensors: eqx.AbstractVar[tuple[str, ...] | None]
     looks_body: eqx.AbstractVar[Directions | None]
 
-    def prepared(self, situation: Situation) -> Self:
+    def prepared(self, situation: Situation) -> "AbstractRangeAvoidance":
         """With the names of its sensors and the directions of their ranges.
 
         Raises:
@@ -71,9 +72,8 @@ def level_looks(looks_body: Directions, estimate: Kinematics) -> Float[Array, "r
 
 def world_looks(looks_body: Directions, q_world_from_body: Quaternion) -> Directions:
     """Directions of the body as it is, in the world."""
-    x, y, z = jnp.asarray(looks_body).T
-    world = q_world_from_body.rotate(Vec3(x, y, z))
-    return jnp.stack([world.x, world.y, world.z], axis=-1)
+    q = q_world_from_body
+    return jax.vmap(lambda look: q.rotate(Vec3.of(look)).array)(jnp.asarray(looks_body))
 
 
 def looks_of(
@@ -94,8 +94,8 @@ def looks_of(
         raise ScenarioError("; ".join(problems))
     if names == () or not ranging:
         message = (
-            "sensors: none tells how far obstacles are; write one under the vehicle's sensors, such "
-            "as ring: ultrasonic-fan, and its name here, or leave this out for all that tell ranges"
+            "sensors: none tells how far obstacles are; write one under the vehicle's sensors, "
+            "such as ring: ultrasonic-fan, and its name here, or leave this out for all"
         )
         raise ScenarioError(message)
     return {name: ranging[name] for name in names or ranging}

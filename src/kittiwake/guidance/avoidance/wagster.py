@@ -10,13 +10,13 @@ along f and along f turned by 90 degrees.
 Halfway between two walls level 2 asks for nothing; besides the place that is asked for, which a
 vehicle holds with a stiffness of its own, it holds the middle with 2 k times that stiffness.
 
-Source: Micklisch et al. 2021, obstacle detection method 2 (algorithms 6 to 9), after Wagster et al.;
-r_1 is not published. Corrected: algorithm 6 compares with a sensor that it never takes over;
-algorithm 7 mixes radians with 360 and takes 350 degrees for far from 10 (here scalar products say
-which sensor looks the most along a direction); algorithm 9 turns by cos(90.0) in radians and turns
-places about the origin instead of ways about the vehicle; its sign of the commanded x turns the push
-around on the way back. Algorithm 8 stops at the present place, anew in each step, so that wind
-carries a vehicle on slowly: here it is the place where it began to stop.
+Source: Micklisch et al. 2021, obstacle detection method 2 (algorithms 6 to 9), after Wagster et
+al.; r_1 is not published. Corrected: algorithm 6 compares with a best sensor that it loses where
+two are equal or there is none yet; algorithm 7 mixes radians with 360 and takes 350 degrees for far
+from 10 (here scalar products say which sensor looks the most along a direction); algorithm 9 takes
+90 for radians and turns places about the origin instead of ways about the vehicle, and the sign of
+the commanded x turns its push around on the way back. Algorithm 8 stops at the present place, anew
+in each step, so that wind carries a vehicle on slowly: here it is where it began to stop.
 """
 
 from typing import Annotated, ClassVar
