@@ -171,7 +171,9 @@ AREA = FlightArea((-9.0, 9.0), (-9.0, 9.0), (0.0, 9.0))
 PLACES = (Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0), Vec3(-2.0, 4.0, 6.0))
 SWEEP = Course("sweep", Vec3(1.0, 2.0, 10.0), 6.0, 4.0, 2.0, 0.5)
 # of a task that asks for nothing there
-ANYWHERE: Any = Situation(SimpleNamespace(area=FlightArea(), obstacles=()), None, Start(), {})
+ANYWHERE: Any = Situation(
+    SimpleNamespace(area=FlightArea(), obstacles=(), ground_z_m=-1e5), None, Start(), {}
+)
 HUBS = (Vec3(0.2, 0.0, 0.0), Vec3(0.0, -0.2, 0.0), Vec3(-0.2, 0.0, 0.0), Vec3(0.0, 0.2, 0.0))
 
 

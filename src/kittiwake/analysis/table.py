@@ -26,6 +26,8 @@ STATUS = "status"
 LEGS = "guidance.legs"
 # which part of its task a vehicle is at
 PHASE = "guidance.phase"
+# whether its task is done, of a task that has an end
+FINISHED = "guidance.finished"
 LANDINGS = "landings"
 FAULTS = "faults"
 EMPTY = "act_battery_empty"

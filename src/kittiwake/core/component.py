@@ -43,7 +43,8 @@ class Situation(NamedTuple):
     """Where something will be used, known before anything is compiled.
 
     ``world`` is the ``core.world.World``, ``sensors`` are the vehicle's by name, and ``periods_s``
-    how long each of them waits between its samples.
+    how long each of them waits between its samples. ``begins_world_m`` is where a task begins that
+    is not the first one of a mission, as far as that is known.
     """
 
     world: Any
@@ -51,6 +52,13 @@ class Situation(NamedTuple):
     start: Start
     sensors: Mapping[str, "AbstractSensor"]
     periods_s: Mapping[str, float] = MappingProxyType({})
+    begins_world_m: Vec3 | None = None
+
+    @property
+    def place_world_m(self) -> Vec3:
+        """Where the task begins: where the one before leads, or where the vehicle starts."""
+        begins = self.begins_world_m
+        return self.start.position_world_m if begins is None else begins
 
 
 class GuidanceInputs(eqx.Module):
@@ -97,16 +105,22 @@ class AbstractGuidance(AbstractComponent):
     ) -> tuple[Any, Signal | OneOf]:
         """The next state and the signal to follow."""
 
+    def leads_to(self, situation: Situation) -> Vec3:
+        """Where the vehicle is when the task is done; where it began, if that is not known."""
+        return situation.place_world_m
+
     def finished(self, state: Any) -> Flag:
         """Whether the task is done; never, for one without an end."""
         del state
         return False
 
-    def phases(self) -> tuple[str, ...]:
-        """What the log says of the parts of the task, nothing of one that is empty.
+    @property
+    def ends(self) -> bool:
+        """Whether the task has an end."""
+        return type(self).finished is not AbstractGuidance.finished
 
-        Of several the last one is that the task is done.
-        """
+    def phases(self) -> tuple[str, ...]:
+        """What the log says of the parts of the task; of one that is empty nothing."""
         return ("",)
 
     def phase(self, state: Any) -> Count:

@@ -45,12 +45,12 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import PressureMeasurement, RangeMeasurement
 from kittiwake.core.strong import strong
+from kittiwake.core.units import STANDARD_GRAVITY_MPS2
 from kittiwake.estimation.needed import Needed, refuse_without
 from kittiwake.estimation.truth import Truth
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
-STANDARD_GRAVITY_MPS2 = 9.80665
 # how far from straight down a range finder may look: 0.1 deg
 STRAIGHT_DOWN = -0.9999985
 # a barometer is set for so long

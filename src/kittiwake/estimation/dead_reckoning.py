@@ -35,13 +35,11 @@ from kittiwake.core.component import (
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import InertialMeasurement
 from kittiwake.core.strong import strong
+from kittiwake.core.units import STANDARD_GRAVITY_MPS2
 from kittiwake.estimation.ekf_motion import mechanised
 from kittiwake.estimation.ekf_state import ERRORS, MOTION, Belief, Reading, motion_of
 from kittiwake.estimation.needed import Needed, refuse_without
 from kittiwake.geometry.scalar import Flag, Real
-
-# of a world that nobody has told of
-STANDARD_GRAVITY_MPS2 = 9.80665
 
 
 class DeadReckoningState(eqx.Module):

@@ -1,5 +1,6 @@
 """Conditions on what a vehicle believes, sees and reads: what lets one task follow another."""
 
+from difflib import get_close_matches
 from typing import Annotated
 
 import equinox as eqx
@@ -9,7 +10,7 @@ import jax.numpy as jnp
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.columns import column_names, to_columns
 from kittiwake.core.component import GuidanceInputs, Situation
-from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import motion_columns
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -18,6 +19,8 @@ SPEED, HOME = "speed_mps", "distance_to_home_m"
 STEP_TIME, MISSION_TIME = "step_time_s", "mission_time_s"
 OWN = (SPEED, HOME, STEP_TIME, MISSION_TIME)
 SENSOR, READING = "sensor.", "act_"
+# of the names in a message
+MOST_TOLD = 8
 
 
 class Condition(eqx.Module):
@@ -40,19 +43,33 @@ class Condition(eqx.Module):
                 f"{self.quantity} is compared with nothing; write above: or below: with a value"
             )
             raise ValueError(message)
+        above, below = self.above, self.below
+        if isinstance(above, int | float) and isinstance(below, int | float) and not above < below:
+            message = (
+                f"{self.quantity} cannot be above {above:g} and below {below:g} at once; "
+                "write the lower number under above, or two rules"
+            )
+            raise ValueError(message)
 
-    def check(self, situation: Situation) -> None:
+    def check(self, situation: Situation, called: str) -> None:
         """Refuses a quantity that the vehicle does not know.
 
         Raises:
-            ScenarioError: with the nearest one.
+            ScenarioError: with the nearest ones, or those of the same kind.
         """
         known = known_quantities(situation)
-        if self.quantity not in known:
-            message = (
-                f"there is no quantity '{self.quantity}'. {did_you_mean(self.quantity, known)}"
-            )
-            raise ScenarioError(message)
+        if self.quantity in known:
+            return
+        kind = next((kind for kind in (SENSOR, READING) if self.quantity.startswith(kind)), "")
+        alike = [name for name in known if kind and name.startswith(kind)]
+        near = get_close_matches(self.quantity, alike or known, n=3, cutoff=0.6)
+        told = f"Did you mean {' or '.join(near)}? " if near else ""
+        others = alike or [*OWN, "x_m to wz_radps of the estimate"]
+        message = (
+            f"{called}: there is no quantity '{self.quantity}'. {told}Allowed, beside others: "
+            f"{', '.join(others[:MOST_TOLD])}; the log of a flight has all names"
+        )
+        raise ScenarioError(message)
 
     def holds(self, quantities: "Quantities") -> Flag:
         """Whether it holds now, however long it has."""

@@ -121,6 +121,11 @@ class FollowTrajectory(AbstractGuidance):
         plan = Plan(pieces, _first_yaw_rad(pieces))
         return eqx.tree_at(lambda guidance: guidance.plan, self, plan, is_leaf=lambda x: x is None)
 
+    def leads_to(self, situation: Situation) -> Vec3:
+        """To the last place."""
+        del situation
+        return self.positions_world_m[-1]
+
     def init(self, key: PRNGKeyArray) -> TrajectoryState:
         """Not begun."""
         del key

@@ -59,6 +59,11 @@ class Goto(AbstractGuidance):
         refuse_places(situation, [self.position_world_m], "position_world_m")
         return self
 
+    def leads_to(self, situation: Situation) -> Vec3:
+        """To the place."""
+        del situation
+        return self.position_world_m
+
     def signal_types(self) -> tuple[type[PositionYaw]]:
         """Places."""
         return (PositionYaw,)

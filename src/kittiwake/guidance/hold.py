@@ -16,13 +16,14 @@ class Hold(AbstractGuidance):
     """Gives the same set point for ever.
 
     With a velocity it asks for that velocity, and with a height as well for the horizontal velocity
-    at that height. Without, it asks for the position, or for the place of the first estimate.
+    at that height. Without, it asks for the position, or for the place of the first estimate. The
+    yaw is that of the first estimate, too, if none is given.
     """
 
     position_world_m: Vec3 | None = None
     velocity_world_mps: Vec3 | None = None
     height_world_m: Real | None = None
-    yaw_rad: Real = 0.0
+    yaw_rad: Real | None = None
 
     def __check_init__(self) -> None:
         """Refuses a position beside a velocity, and a height without one."""
@@ -38,6 +39,10 @@ class Hold(AbstractGuidance):
         if self.position_world_m is not None:
             refuse_places(situation, [self.position_world_m], "position_world_m")
         return self
+
+    def leads_to(self, situation: Situation) -> Vec3:
+        """To the position, or nowhere."""
+        return self.position_world_m or situation.place_world_m
 
     def signal_types(self) -> tuple[type[Signal]]:
         """The rung of what is held."""
@@ -55,14 +60,13 @@ class Hold(AbstractGuidance):
     ) -> tuple[Beginning, Any]:
         """The set point."""
         del dt_s, key
-        if self.velocity_world_mps is not None:
-            return state, self._velocity_signal(self.velocity_world_mps)
-        if self.position_world_m is not None:
-            return state, PositionYaw(self.position_world_m, self.yaw_rad)
         beginning = state.at(inputs.estimate)
-        return beginning, PositionYaw(beginning.position_world_m, self.yaw_rad)
+        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        if self.velocity_world_mps is not None:
+            return beginning, self._velocity_signal(self.velocity_world_mps, yaw)
+        return beginning, PositionYaw(self.position_world_m or beginning.position_world_m, yaw)
 
-    def _velocity_signal(self, velocity: Vec3) -> VelocityYaw | VelocityHeightYaw:
+    def _velocity_signal(self, velocity: Vec3, yaw_rad: Real) -> VelocityYaw | VelocityHeightYaw:
         if self.height_world_m is None:
-            return VelocityYaw(velocity, self.yaw_rad)
-        return VelocityHeightYaw(velocity.x, velocity.y, self.height_world_m, self.yaw_rad)
+            return VelocityYaw(velocity, yaw_rad)
+        return VelocityHeightYaw(velocity.x, velocity.y, self.height_world_m, yaw_rad)

@@ -5,7 +5,7 @@ With the height h of the vehicle over where it will stand:
     descending       h > 1 m       asks for a place 4 m below itself: a steady descent
     slowing down     h > 0.5 m     2 m below itself
     flaring          h > 0.1 m     0.1 m below itself
-    touching down    below 0.1 m   0.1 m below itself, until it has stopped sinking
+    touching down    below 0.1 m   0.1 m below itself, until it stands
     motors off       for good
 
 How fast a place so far below makes it sink is up to its controllers. The way is shortened where
@@ -13,8 +13,10 @@ that would be too fast to brake with the deceleration a, down to the speed v_0 a
 
     v = sqrt(v_0^2 + 2 a h),    way * min(1, max(0, 5 (1 + v_z / v)))
 
-It has stopped sinking when it was not a hundredth of a metre lower for half a second; that also
-ends the landing of a vehicle that stands although it believes itself higher.
+A vehicle whose thrust is more than its controllers believe may hover over such a place. While it
+flares or touches down and does not get lower by a hundredth of a metre in half a second, the place
+therefore moves down, by half a metre each second. When it lies another metre lower and the vehicle
+still is where it was, it stands, even if it believes itself up to 0.5 m higher than it is.
 
 Source: Micklisch et al. 2021, landing method. There the motors are off below 0.1 m; from that
 height a vehicle would fall at 1.4 m/s, so here it goes on to the ground as slowly. Nor does that
@@ -30,6 +32,7 @@ from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.signals import Off, OneOf, PositionYaw
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -41,12 +44,16 @@ DESCENDING, SLOWING_DOWN, FLARING, TOUCHING_DOWN, MOTORS_OFF = range(5)
 
 
 class LandState(eqx.Module):
-    """Where it began, its state, how low it was, and for how long it was not lower."""
+    """Where it began, its state, and how low it was.
+
+    For how long it was not lower since, and by how much the place below it has moved down.
+    """
 
     beginning: Beginning
     phase: Int[Array, ""]
     lowest_m: Real
     still_s: Real
+    pressed_m: Real
 
 
 class Land(AbstractGuidance):
@@ -63,7 +70,9 @@ class Land(AbstractGuidance):
         deceleration_mps2: with which it can brake.
         touch_speed_mps: the highest at the ground.
         sinking_m: by how much a vehicle that sinks gets lower in ``still_after_s``.
-        still_after_s: how long it takes to believe that it stands.
+        still_after_s: after which one that does not is asked for a lower place.
+        press_mps: how fast that place moves down.
+        press_m: how far it moves down until the vehicle stands for sure.
     """
 
     tracked: ClassVar[bool] = False
@@ -78,6 +87,8 @@ class Land(AbstractGuidance):
     touch_speed_mps: Annotated[Real, POSITIVE] = 0.3
     sinking_m: Annotated[Real, POSITIVE] = 0.01
     still_after_s: Annotated[Real, POSITIVE] = 0.5
+    press_mps: Annotated[Real, POSITIVE] = 0.5
+    press_m: Annotated[Real, POSITIVE] = 1.0
 
     def __check_init__(self) -> None:
         """Refuses states in another order."""
@@ -92,11 +103,28 @@ class Land(AbstractGuidance):
             raise ValueError(message)
 
     def prepared(self, situation: Situation) -> "Land":
-        """The same, with the height at which this vehicle stands on the ground."""
+        """The same, with the height at which this vehicle stands on the ground.
+
+        Raises:
+            ScenarioError: if it cannot stand.
+        """
         if self.landing_height_world_m is not None:
             return self
-        standing = situation.dynamics.standing_height_m or 0.0
+        standing = situation.dynamics.standing_height_m
+        if standing is None:
+            message = (
+                "this vehicle has no feet to stand on; give it some under parameters.feet, or "
+                "write landing_height_world_m, where it is caught"
+            )
+            raise ScenarioError(message)
         return replace(self, landing_height_world_m=situation.world.ground_z_m + standing)
+
+    def leads_to(self, situation: Situation) -> Vec3:
+        """Down to where it stands."""
+        place, height = situation.place_world_m, self.landing_height_world_m
+        if height is None:
+            height = situation.world.ground_z_m + (situation.dynamics.standing_height_m or 0.0)
+        return Vec3(place.x, place.y, height)
 
     def signal_types(self) -> tuple[type, ...]:
         """Places, and off."""
@@ -108,6 +136,7 @@ class Land(AbstractGuidance):
         return LandState(
             Beginning.ahead(),
             jnp.asarray(DESCENDING, jnp.int32),
+            jnp.asarray(0.0),
             jnp.asarray(0.0),
             jnp.asarray(0.0),
         )
@@ -128,14 +157,15 @@ class Land(AbstractGuidance):
         phase = state.phase
         for number, limit in enumerate(limits):
             phase = jnp.where((phase == number) & (height < limit), number + 1, phase)
-        stands = (phase >= FLARING) & (still_s >= self.still_after_s)
-        phase = jnp.where(stands, MOTORS_OFF, phase)
+        presses = (phase >= FLARING) & (still_s >= self.still_after_s)
+        pressed = state.pressed_m + jnp.where(presses, self.press_mps * dt_s, 0.0)
+        phase = jnp.where(presses & (pressed >= self.press_m), MOTORS_OFF, phase)
         lead = jnp.asarray((*self.leads_m, self.leads_m[-1], 0.0))[phase]
         lead = lead * self._share(height, inputs.estimate.velocity_world_mps.z)
         yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
         place = beginning.position_world_m
-        below = PositionYaw(Vec3(place.x, place.y, z - lead), yaw)
-        later = LandState(beginning, phase, lowest, still_s)
+        below = PositionYaw(Vec3(place.x, place.y, z - lead - pressed), yaw)
+        later = LandState(beginning, phase, lowest, still_s, pressed)
         return later, OneOf((below, Off()), jnp.where(phase == MOTORS_OFF, 1, 0))
 
     def _share(self, height_m: Real, climb_mps: Real) -> Real:

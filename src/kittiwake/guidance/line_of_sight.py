@@ -112,6 +112,11 @@ class LineOfSight(AbstractGuidance):
         later = LineOfSightState(jnp.asarray(True), began, reached, integral)
         return later, HeadingSpeed(wrap_angle(heading), jnp.where(over, 0.0, self.speed_mps))
 
+    @property
+    def ends(self) -> bool:
+        """Not in a round."""
+        return not self.loop
+
     def finished(self, state: LineOfSightState) -> Bool[Array, ""]:
         """Whether the last place was reached."""
         return self._over(state.reached)

@@ -77,13 +77,15 @@ class MissionState(eqx.Module):
     """Which step is going on, since when and why, and what each step remembers.
 
     ``held_s`` says for how long each condition has held, ``fired`` which rules have been used,
-    ``legs`` how many waypoints were reached in the steps before, ``asked`` what somebody asks for.
+    ``legs`` how many waypoints were reached in the steps before, ``asked`` what somebody asks for,
+    ``cut_short`` whether the mission ended because the time of its last step was up.
     """
 
     step: Int[Array, ""]
     cause: Int[Array, ""]
     began_s: Real
     done: Flag
+    cut_short: Flag
     home: Beginning
     asked: Int[Array, ""]
     legs: Int[Array, ""]
@@ -105,15 +107,28 @@ class Mission(AbstractGuidance):
         if not self.steps:
             message = "steps must hold at least one, such as {do: takeoff}"
             raise ValueError(message)
-        given = [step.name for step in self.steps if step.name is not None]
-        twice = next((name for name in given if given.count(name) > 1), None)
-        if twice is not None:
-            message = f"two steps are called {twice}; give each a name of its own"
-            raise ValueError(message)
+        self._refuse_names()
         for i, step in enumerate(self.steps):
             if step.on_timeout is not None and step.timeout_s is None:
                 message = f"steps.{i}: on_timeout needs timeout_s"
                 raise ValueError(message)
+        for i, rule in enumerate(self.rules):
+            if rule.during == (rule.go_to,):
+                message = (
+                    f"rules.{i}: it would never count, for it leads to '{rule.go_to}' and counts "
+                    "during that alone; write other steps under during, or leave it out"
+                )
+                raise ValueError(message)
+
+    def _refuse_names(self) -> None:
+        given = [step.name for step in self.steps if step.name is not None]
+        if "" in given:
+            message = "name: '' is no name; write one, or leave it out"
+            raise ValueError(message)
+        twice = next((name for name in given if given.count(name) > 1), None)
+        if twice is not None:
+            message = f"two steps are called {twice}; give each a name of its own"
+            raise ValueError(message)
         for place, name in self._named():
             if name not in self.names:
                 message = f"{place}: there is no step '{name}'. {did_you_mean(name, self.names)}"
@@ -134,16 +149,22 @@ class Mission(AbstractGuidance):
         return names
 
     def prepared(self, situation: Situation) -> "Mission":
-        """The same with its tasks as they will be flown."""
-        for condition in self._conditions():
-            condition.check(situation)
+        """The same with its tasks as they will be flown, each from where the one before leads."""
+        for i, step in enumerate(self.steps):
+            if step.until is not None:
+                step.until.check(situation, f"steps.{i}.until")
+        for i, rule in enumerate(self.rules):
+            rule.when.check(situation, f"rules.{i}.when")
         steps: list[Step] = []
+        place = situation.place_world_m
         for i, (name, step) in enumerate(zip(self.names, self.steps, strict=True)):
             try:
-                steps.append(replace(step, do=step.do.prepared(situation), name=name))
-            except KittiwakeError as error:
+                there = situation._replace(begins_world_m=place)
+                steps.append(replace(step, do=step.do.prepared(there), name=name))
+            except (KittiwakeError, ValueError) as error:
                 message = f"steps.{i} ({name}): {error}"
                 raise ScenarioError(message) from None
+            place = step.do.leads_to(there)
         return replace(self, steps=tuple(steps))
 
     def signal_types(self) -> tuple[type[Signal], ...]:
@@ -158,6 +179,7 @@ class Mission(AbstractGuidance):
             cause=_whole(IN_TURN),
             began_s=jnp.asarray(0.0),
             done=jnp.asarray(False),
+            cut_short=jnp.asarray(False),
             home=Beginning.ahead(),
             asked=_whole(NOBODY),
             legs=none,
@@ -179,18 +201,18 @@ class Mission(AbstractGuidance):
         return replace(state, steps=steps), asked
 
     def finished(self, state: MissionState) -> Flag:
-        """After the last step."""
-        return state.done
+        """After the last step, if that was done in its time."""
+        return jnp.logical_and(state.done, jnp.logical_not(state.cut_short))
 
     def phases(self) -> tuple[str, ...]:
-        """Each part of each step, by what made the step begin; then that the mission is done."""
+        """Each part of each step, by what made the step begin; then how the mission ended."""
         parts = [
             _said(name, text, part, cause)
             for cause in self._causes()
             for name, step in zip(self.names, self.steps, strict=True)
             for part, text in enumerate(step.do.phases())
         ]
-        return (*parts, "mission done")
+        return (*parts, "mission ended, for the time of its last step was up", "mission done")
 
     def phase(self, state: MissionState) -> Int[Array, ""]:
         """The present one."""
@@ -201,7 +223,8 @@ class Mission(AbstractGuidance):
             for i, (step, own) in enumerate(zip(self.steps, state.steps, strict=True))
         ]
         part = state.cause * first[-1] + jnp.stack(parts)[state.step]
-        return jnp.where(state.done, len(self._causes()) * first[-1], part)
+        last = len(self._causes()) * first[-1] + jnp.where(state.cut_short, 0, 1)
+        return jnp.where(state.done, last, part)
 
     def legs(self, state: MissionState) -> Int[Array, ""]:
         """Of all steps so far."""
@@ -239,7 +262,9 @@ class Mission(AbstractGuidance):
         begins = [turn.begins for turn in turns]
         step = jnp.select(begins, [_whole(turn.step) for turn in turns], state.step)
         cause = jnp.select(begins, [_whole(turn.cause) for turn in turns], state.cause)
-        done = (state.done & (state.asked == NOBODY)) | (step == len(self.steps))
+        over = step == len(self.steps)
+        done = (state.done & (state.asked == NOBODY)) | over
+        cut_short = done & jnp.where(state.done, state.cut_short, cause == OUT_OF_TIME)
         entered = jnp.any(jnp.stack(begins)) & jnp.logical_not(done)
         rules = _whole(range(FIRST_RULE, FIRST_RULE + len(self.rules)))
         entering = replace(
@@ -257,14 +282,18 @@ class Mission(AbstractGuidance):
         )
         going_on = replace(state, held_s=jnp.where(holds, state.held_s + dt_s, 0.0))
         later = like(chosen(entered, entering, going_on), state)
-        return replace(later, done=done, home=home, asked=jnp.full_like(state.asked, NOBODY))
+        nobody = jnp.full_like(state.asked, NOBODY)
+        return replace(later, done=done, cut_short=cut_short, home=home, asked=nobody)
 
     def _turns(self, state: MissionState, spent_s: Real, met: Bool[Array, " n"]) -> list["_Turn"]:
         """What may make a step begin, the first that does counts."""
         here = state.step
         ends, rules = self._split(met)
         over = [
-            _any(step.do.finished(own), _past(step.for_s, spent_s), until)
+            _any(
+                *(step.do.finished(own), until),
+                *(_past(limit_s, spent_s) for limit_s in (step.for_s, step.do.end_s())),
+            )
             for step, own, until in zip(self.steps, state.steps, ends, strict=True)
         ]
         late = [_any(_past(step.timeout_s, spent_s)) for step in self.steps]

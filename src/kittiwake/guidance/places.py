@@ -14,7 +14,7 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 def refuse_places(situation: Situation, places_world_m: Sequence[Vec3], called: str) -> None:
-    """Refuses places that are outside the world's area, or inside of an obstacle.
+    """Refuses places outside the world's area, below its ground, or inside of an obstacle.
 
     Raises:
         ScenarioError: with the first such place, and with what is in the way.
@@ -29,6 +29,12 @@ def refuse_places(situation: Situation, places_world_m: Sequence[Vec3], called: 
                     f"{high:g} m; write a place inside, or a larger world.area"
                 )
                 raise ScenarioError(message)
+        if place.z < world.ground_z_m:
+            message = (
+                f"{_said(called, place)} is below the ground, which is at z = "
+                f"{world.ground_z_m:g}; write a higher place"
+            )
+            raise ScenarioError(message)
     if world.obstacles and places_world_m:
         _refuse_inside(world, places_world_m, called)
 

@@ -16,7 +16,6 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.signals import PositionYaw
-from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.follow_trajectory import FollowTrajectory
@@ -63,6 +62,11 @@ class PlanPath(AbstractGuidance):
         message = "prepared() comes before the flight"
         raise AssertionError(message)
 
+    def leads_to(self, situation: Situation) -> Vec3:
+        """To the goal."""
+        del situation
+        return self.goal_world_m
+
     def prepared(self, situation: Situation) -> FollowTrajectory:
         """The trajectory to fly.
 
@@ -70,15 +74,19 @@ class PlanPath(AbstractGuidance):
             ScenarioError: if there is no such way.
         """
         world = situation.world
-        begin = situation.start.position_world_m if self.from_world_m is None else self.from_world_m
+        begin = situation.place_world_m if self.from_world_m is None else self.from_world_m
         ends = np.array([[p.x, p.y, p.z] for p in (begin, self.goal_world_m)], float)
         names = ("the start", "goal_world_m")
         refuse_places(situation, [begin], "the start")
         refuse_places(situation, [self.goal_world_m], "goal_world_m")
-        for place, name in zip(ends, names, strict=True):
-            _refuse_below(world, place, name)
         clearance_m = float(self.clearance_m)
         _refuse_less_than_body(clearance_m, situation)
+        if np.linalg.norm(ends[1] - ends[0]) <= SAME_M:
+            message = (
+                f"goal_world_m: {_told(ends[1])} is where the way begins; write another goal, or "
+                "guidance hold"
+            )
+            raise ScenarioError(message)
         space = FreeSpace.around(world, ends, clearance_m)
         _refuse_narrow(space, clearance_m)
         inner = np.clip(ends, space.low_m, space.high_m)
@@ -171,13 +179,6 @@ def _distinct(way: Points) -> Points:
     return way[np.concatenate([[True], moved])]
 
 
-def _refuse_below(world: World, place: np.ndarray, name: str) -> None:
-    if place[2] < world.ground_z_m:
-        where = f"[{', '.join(f'{part:g}' for part in place)}]"
-        message = f"{name} {where} lies below the ground, which is at z = {world.ground_z_m:g}"
-        raise ScenarioError(message)
-
-
 def _refuse_less_than_body(clearance_m: float, situation: Situation) -> None:
     if not situation.world.obstacles:
         return
@@ -207,9 +208,12 @@ def _refuse_near(space: FreeSpace, place: np.ndarray, clearance_m: float, name: 
     if distance_m >= clearance_m:
         return
     obstacle = space.name(int(numbers[0]))
-    where = f"[{', '.join(f'{part:g}' for part in place)}]"
     message = (
-        f"{name}: {where} is {distance_m:.3g} m from {obstacle}, less than clearance_m "
+        f"{name}: {_told(place)} is {distance_m:.3g} m from {obstacle}, less than clearance_m "
         f"{clearance_m:g}; move it, or write a smaller clearance_m"
     )
     raise ScenarioError(message)
+
+
+def _told(place: np.ndarray) -> str:
+    return f"[{', '.join(f'{part:g}' for part in place)}]"

@@ -1,6 +1,6 @@
 """Feeding a recorded file to the rung of the ladder that its columns name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.columns import column_names, from_columns, required_columns
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs
-from kittiwake.core.errors import did_you_mean
+from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
+from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.recording import Recording
 from kittiwake.core.signals import AttitudeThrottle, PositionYaw, Signal
 from kittiwake.geometry.scalar import Real
@@ -42,6 +42,16 @@ class Playback(AbstractGuidance):
                 f"{kind.__name__}; leave it out"
             )
             raise ValueError(message)
+
+    def prepared(self, situation: Situation) -> "Playback":
+        """The same, where the vehicle can do what was recorded.
+
+        Raises:
+            ScenarioError: if a number is outside of the vehicle's bounds.
+        """
+        if self.signal_types() == (situation.dynamics.native,):
+            _refuse_outside(self.file, situation.dynamics.command_bounds)
+        return self
 
     def signal_types(self) -> tuple[type[Signal]]:
         """The signal whose fields are the file's columns."""
@@ -114,3 +124,16 @@ def _readable(column: str) -> str:
     """A column's name, which may hold anything, as a message can show it."""
     shown = (c if c.isprintable() else repr(c)[1:-1] for c in column[:MAX_CHARACTERS])
     return "".join(shown)[:MAX_CHARACTERS]
+
+
+def _refuse_outside(table: Recording, bounds: Mapping[str, tuple[Real, Real]]) -> None:
+    for column, values in zip(table.columns, table.values.T, strict=True):
+        low, high = map(float, bounds.get(column, (-float("inf"), float("inf"))))
+        outside = (values < low) | (values > high)
+        if outside.any():
+            row = int(outside.argmax())
+            message = (
+                f"{table.source}: {column} = {values[row]:g} at time_s = {table.time_s[row]:g} is "
+                f"not allowed; the vehicle takes {low:g} to {high:g}"
+            )
+            raise ScenarioError(message)

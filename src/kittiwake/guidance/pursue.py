@@ -136,6 +136,11 @@ class Pursue(AbstractGuidance):
             lambda guidance: guidance.sampled, self, curve, is_leaf=lambda x: x is None
         )
 
+    def leads_to(self, situation: Situation) -> Vec3:
+        """To the last place."""
+        del situation
+        return Vec3(*self._curve().places_world_m[-1].tolist())
+
     def init(self, key: PRNGKeyArray) -> PursuitState:
         """At the first point, not moving."""
         del key
@@ -235,10 +240,12 @@ class Pursue(AbstractGuidance):
     def _looked_at_rad(self, inputs: GuidanceInputs, error: Vec3, yaw_rad: Real) -> Real:
         if self.look == "fixed":
             return self.yaw_rad
-        towards = error
+        towards, least_m = error, self.acceptance_radius_m
         if self.look == "point":
             towards = self.point_of_interest_world_m - inputs.estimate.position_world_m
-        apart = towards.x * towards.x + towards.y * towards.y > THERE_M**2
+            least_m = THERE_M
+        # at the end of the way what is left of it leads nowhere
+        apart = towards.x * towards.x + towards.y * towards.y > least_m * least_m
         bearing = jnp.arctan2(jnp.where(apart, towards.y, 0.0), jnp.where(apart, towards.x, 1.0))
         return jnp.where(apart, bearing, yaw_rad)
 

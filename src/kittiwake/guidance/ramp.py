@@ -19,6 +19,7 @@ from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.signals import Off, OneOf, PositionYaw
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -29,6 +30,8 @@ SECONDS_PER_METRE, LEAST_HEIGHT_M = 4.0, 1.0
 JUMPS_AT = 0.9
 # faster, a vehicle is flying
 AT_REST_MPS = 0.1
+# higher over the ground, a vehicle does not stand
+STANDING_M = 0.1
 RAMP, PAUSE, REFUSED, DONE = range(4)
 
 
@@ -84,9 +87,12 @@ class RampTakeoff(AbstractGuidance):
 
     def prepared(self, situation: Situation) -> "RampTakeoff":
         """The same, where the height is inside the world's area."""
-        place = situation.start.position_world_m
-        refuse_places(situation, [place + Vec3(0.0, 0.0, self.height_m)], "height_m")
+        refuse_places(situation, [self.leads_to(situation)], "height_m")
         return self
+
+    def leads_to(self, situation: Situation) -> Vec3:
+        """Up by the height."""
+        return situation.place_world_m + Vec3(0.0, 0.0, self.height_m)
 
     def signal_types(self) -> tuple[type[PositionYaw]]:
         """Places."""
@@ -150,10 +156,27 @@ class RampLand(AbstractGuidance):
     force: bool = eqx.field(static=True, default=False)
 
     def prepared(self, situation: Situation) -> "RampLand":
-        """The same, with the height of the start."""
+        """The same, with the height of the start.
+
+        Raises:
+            ScenarioError: if that is in the air.
+        """
         if self.landing_height_world_m is not None:
             return self
-        return replace(self, landing_height_world_m=situation.start.position_world_m.z)
+        world, begun_m = situation.world, situation.start.position_world_m.z
+        standing_m = world.ground_z_m + (situation.dynamics.standing_height_m or 0.0)
+        if not world.platforms and begun_m > standing_m + STANDING_M:
+            message = (
+                f"the flight starts at z = {begun_m:g}, which is in the air; write "
+                f"landing_height_world_m, such as {standing_m:.4g}"
+            )
+            raise ScenarioError(message)
+        return replace(self, landing_height_world_m=begun_m)
+
+    def leads_to(self, situation: Situation) -> Vec3:
+        """Down to the height."""
+        place, height = situation.place_world_m, self.landing_height_world_m
+        return Vec3(place.x, place.y, place.z if height is None else height)
 
     def signal_types(self) -> tuple[type, ...]:
         """Places, and off."""

@@ -11,6 +11,7 @@ from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.goto import Goto, GotoState
+from kittiwake.guidance.places import refuse_places
 
 
 class ReturnHome(AbstractGuidance):
@@ -31,9 +32,15 @@ class ReturnHome(AbstractGuidance):
     acceleration_mps2: Annotated[Real, POSITIVE] = 2.0
 
     def prepared(self, situation: Situation) -> "ReturnHome":
-        """The same, where home is known."""
+        """The same, where home is known and a place to be."""
+        refuse_places(situation, [self.leads_to(situation)], "home")
+        return replace(self, home_world_m=self.home_world_m or situation.start.position_world_m)
+
+    def leads_to(self, situation: Situation) -> Vec3:
+        """Over home."""
         home = self.home_world_m or situation.start.position_world_m
-        return replace(self, home_world_m=home)
+        height = self.height_world_m
+        return Vec3(home.x, home.y, situation.place_world_m.z if height is None else height)
 
     def signal_types(self) -> tuple[type[PositionYaw]]:
         """Places."""

@@ -10,7 +10,8 @@ With z_0 where it began, z where it is, and the wanted height h over z_0:
 
 Source: Micklisch et al. 2021, takeoff method, after Gageik et al. 2012. That one climbs to 5 m over
 the ground, its second state begins at 3.11 m, 1.65 m over where it stood, and it hovers at 5.63 m;
-the rule for coming to rest is not published and chosen here, so that it does not sink back.
+the rule for coming to rest is not published and chosen here, so that it does not sink back. Other
+vehicles are faster after 1.65 m with full thrust, so that rising ends at 0.3 m by default.
 """
 
 from typing import Annotated, ClassVar
@@ -46,7 +47,7 @@ class Takeoff(AbstractGuidance):
         height_m: over where it begins.
         yaw_rad: to look along; the yaw that it begins with if not given.
         spool_s: how long the motors spool up.
-        lift_off_m: above where it begins; where rising ends.
+        lift_off_m: above where it begins; where rising with full thrust ends.
         lead_m: how far above itself the place lies that is asked for while rising.
         max_deceleration_mps2: with which it comes to rest.
         tolerance_m: how near to its height it is there.
@@ -58,7 +59,7 @@ class Takeoff(AbstractGuidance):
     height_m: Annotated[Real, POSITIVE] = 5.0
     yaw_rad: Real | None = None
     spool_s: Annotated[Real, NOT_NEGATIVE] = 0.24
-    lift_off_m: Annotated[Real, POSITIVE] = 1.65
+    lift_off_m: Annotated[Real, POSITIVE] = 0.3
     lead_m: Annotated[Real, POSITIVE] = 10.0
     max_deceleration_mps2: Annotated[Real, POSITIVE] = 4.0
     tolerance_m: Annotated[Real, POSITIVE] = 0.1
@@ -66,9 +67,12 @@ class Takeoff(AbstractGuidance):
 
     def prepared(self, situation: Situation) -> "Takeoff":
         """The same, where the height is inside the world's area."""
-        place = situation.start.position_world_m
-        refuse_places(situation, [place + Vec3(0.0, 0.0, self.height_m)], "height_m")
+        refuse_places(situation, [self.leads_to(situation)], "height_m")
         return self
+
+    def leads_to(self, situation: Situation) -> Vec3:
+        """Up by the height."""
+        return situation.place_world_m + Vec3(0.0, 0.0, self.height_m)
 
     def signal_types(self) -> tuple[type[PositionYaw]]:
         """Places."""

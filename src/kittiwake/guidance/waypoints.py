@@ -10,8 +10,9 @@ from jaxtyping import Array, Int, PRNGKeyArray
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
 from kittiwake.core.signals import PositionYaw, Signal
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.beginning import Beginning
 from kittiwake.guidance.courses import Course, refuse_both_or_none
 from kittiwake.guidance.places import refuse_places
 
@@ -20,21 +21,25 @@ TIME_TOLERANCE_STEPS = 0.01
 
 
 class WaypointsState(eqx.Module):
-    """How many places have been reached in all rounds, and for how long the present one."""
+    """How many places were reached in all rounds, for how long the present one, where it began."""
 
     reached: Int[Array, ""]
     waited_s: Real
+    beginning: Beginning
 
 
 class Waypoints(AbstractGuidance):
-    """Asks for each place until the estimate has been within the radius for the waiting time."""
+    """Asks for each place until the estimate has been within the radius for the waiting time.
+
+    The yaw is that of the first estimate, if none is given.
+    """
 
     tracked: ClassVar[bool] = False
 
     positions_world_m: tuple[Vec3, ...] = ()
     acceptance_radius_m: Annotated[Real, POSITIVE] = 0.5
     wait_s: Annotated[Real, NOT_NEGATIVE] = 0.0
-    yaw_rad: Real = 0.0
+    yaw_rad: Real | None = None
     loop: bool = eqx.field(static=True, default=False)
     course: Course | None = None
 
@@ -51,16 +56,15 @@ class Waypoints(AbstractGuidance):
 
     def prepared(self, situation: Situation) -> "Waypoints":
         """With the places of its course."""
-        if self.course is not None:
-            places = self.course.positions_world_m()
-            return replace(self, positions_world_m=places, course=None).prepared(situation)
-        refuse_places(situation, self.positions_world_m, "positions_world_m")
-        return self
+        refuse_places(situation, self._listed(), "positions_world_m")
+        if self.course is None:
+            return self
+        return replace(self, positions_world_m=self._listed(), course=None)
 
     def init(self, key: PRNGKeyArray) -> WaypointsState:
         """On the way to the first place."""
         del key
-        return WaypointsState(jnp.asarray(0, jnp.int32), jnp.asarray(0.0))
+        return WaypointsState(jnp.asarray(0, jnp.int32), jnp.asarray(0.0), Beginning.ahead())
 
     def step(
         self, state: WaypointsState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
@@ -76,9 +80,24 @@ class Waypoints(AbstractGuidance):
         if not self.loop:
             done = done & (state.reached < len(self.positions_world_m))
         reached = state.reached + done.astype(jnp.int32)
-        return WaypointsState(reached, jnp.where(done, 0.0, waited)), PositionYaw(
-            self._goal(reached), self.yaw_rad
-        )
+        beginning = state.beginning.at(inputs.estimate)
+        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        later = WaypointsState(reached, jnp.where(done, 0.0, waited), beginning)
+        return later, PositionYaw(self._goal(reached), yaw)
+
+    @property
+    def ends(self) -> bool:
+        """Not in a round."""
+        return not self.loop
+
+    def leads_to(self, situation: Situation) -> Vec3:
+        """To the last place."""
+        del situation
+        return self._listed()[-1]
+
+    def finished(self, state: WaypointsState) -> Flag:
+        """Whether the last place was reached; never in a round."""
+        return jnp.logical_and(not self.loop, state.reached >= len(self.positions_world_m))
 
     def legs(self, state: WaypointsState) -> Int[Array, ""]:
         """How many places have been reached."""
@@ -87,6 +106,10 @@ class Waypoints(AbstractGuidance):
     def planned_legs(self) -> int | None:
         """All places, unless they are visited for ever."""
         return None if self.loop else len(self.positions_world_m)
+
+    def _listed(self) -> tuple[Vec3, ...]:
+        course = self.course
+        return self.positions_world_m if course is None else course.positions_world_m()
 
     def _goal(self, reached: Int[Array, ""]) -> Vec3:
         count = len(self.positions_world_m)

@@ -12,6 +12,7 @@ from kittiwake.analysis.table import (
     CONTACT,
     EMPTY,
     FAULTS,
+    FINISHED,
     LANDINGS,
     LEGS,
     PHASE,
@@ -102,11 +103,11 @@ class Watch:
 
     def close(self, time_s: float) -> None:
         """Notes tasks that have an end and have not come to it when the flight is over."""
-        for name, told in self.layout.phases.items():
-            phase = self._last.get((name, PHASE), 0)
-            if phase != len(told) - 1:
-                said = next((text for text in told[phase::-1] if text), "")
-                self.events.append(Event(time_s, name, f"not finished: {said}"))
+        for (name, column), finished in self._last.items():
+            if column == FINISHED and not finished:
+                told, phase = self.layout.phases[name], self._last.get((name, PHASE), 0)
+                said = next((f": {text}" for text in told[phase::-1] if text), "")
+                self.events.append(Event(time_s, name, f"not finished{said}"))
 
     def _look_at(
         self, name: str, table: Table, violations: Callable[[], Violation]
@@ -123,6 +124,8 @@ class Watch:
                 for count in range(before + 1, now + 1)
             ]
 
+        if FINISHED in table.columns:
+            self._counted(name, FINISHED, table.part((FINISHED,))[:, 0])
         found = [
             *told(LEGS, lambda _, count: f"reached waypoint {count}"),
             *self._phases(name, table),

@@ -20,14 +20,11 @@ from kittiwake.core.errors import LadderError, ScenarioError
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ladder import ladder_path
-from kittiwake.core.recording import Recording
 from kittiwake.core.signals import Off
 from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.world import World
 from kittiwake.estimation import ESTIMATORS
-from kittiwake.geometry.scalar import Real
 from kittiwake.guidance import AVOIDANCE, GUIDANCE
-from kittiwake.guidance.playback import Playback
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.problem_list import ProblemList
@@ -98,7 +95,7 @@ class VehicleBuilder:
                 guidance, avoidance, controllers, bridges, model.dynamics.native, path
             )
         if dynamics is not None:
-            self._check_dynamics(dynamics, start, guidance, path)
+            self._check_dynamics(dynamics, start, path)
         ladder = (*(rung for _, rung in controllers), *bridges)
         parts = (start, estimator, *ladder, *avoidance, *faults, *sensors.values())
         if dynamics is None or guidance is None or self.turbulence is None or None in parts:
@@ -144,7 +141,10 @@ class VehicleBuilder:
     def _prepared(self, part: Scheduled[Any], situation: Situation, path: KeyPath) -> Any:
         """The same object where there is nothing to prepare, so that vehicles still share it."""
         with self.problems.noting(path):
-            prepared = part.component.prepared(situation)
+            try:
+                prepared = part.component.prepared(situation)
+            except ValueError as error:
+                raise ScenarioError(str(error)) from None
             unchanged = prepared is part.component
             return part if unchanged else dataclasses.replace(part, component=prepared)
         return None
@@ -169,19 +169,13 @@ class VehicleBuilder:
         given = self.components.with_mass_properties(model.dynamics, entry.parameters, key)
         return self.components.settings(model.dynamics, merged(model.parameters(), given), key)
 
-    def _check_dynamics(
-        self, dynamics: AbstractDynamics, start: Any, guidance: Any, path: KeyPath
-    ) -> None:
+    def _check_dynamics(self, dynamics: AbstractDynamics, start: Any, path: KeyPath) -> None:
         """Notes what the vehicle itself cannot do."""
         with self.problems.noting((*path, "start")):
             if start is not None:
                 dynamics.check_start(start)
         with self.problems.noting((*path, "parameters")):
             dynamics.check_rate(self.components.rate_hz, self.settings.gravity_mps2)
-        told = None if guidance is None else guidance.component
-        if isinstance(told, Playback) and told.signal_types() == (dynamics.native,):
-            with self.problems.noting((*path, "guidance", "file")):
-                _check_recorded_bounds(told.file, dynamics.command_bounds)
 
     def _check_faults(
         self,
@@ -355,10 +349,18 @@ def _with_kinds_of_sensors(said: str) -> str:
 def _off_the_way(avoidance: AbstractAvoidance, passed: set[type]) -> str:
     rung = avoidance.rung.__name__
     ways = ", ".join(sorted(kind.__name__ for kind in passed - {Off}))
+    name, there = AVOIDANCE.name_of(type(avoidance)), f"{_leading_to(rung)} {_leading_from(rung)}"
     return (
-        f"{AVOIDANCE.name_of(type(avoidance))} changes {rung}, and the way down the ladder is over "
-        f"{ways}. Write controllers that lead over {rung}. {_leading_from(rung)}"
+        f"{name} changes {rung}, and the way down the ladder is over {ways}. Write controllers "
+        f"that lead over {rung}. {there}"
     )
+
+
+def _leading_to(rung: str) -> str:
+    fitting = [
+        name for name in CONTROLLERS.names() if CONTROLLERS.find(name).produces.__name__ == rung
+    ]
+    return f"Controllers to {rung}: {', '.join(fitting) or 'none is registered'}."
 
 
 def _leading_from(rung: str) -> str:
@@ -366,16 +368,3 @@ def _leading_from(rung: str) -> str:
         name for name in CONTROLLERS.names() if CONTROLLERS.find(name).consumes.__name__ == rung
     ]
     return f"Controllers from {rung}: {', '.join(fitting) or 'none is registered'}."
-
-
-def _check_recorded_bounds(table: Recording, bounds: Mapping[str, tuple[Real, Real]]) -> None:
-    for column, values in zip(table.columns, table.values.T, strict=True):
-        low, high = map(float, bounds.get(column, (-float("inf"), float("inf"))))
-        outside = (values < low) | (values > high)
-        if outside.any():
-            row = int(outside.argmax())
-            message = (
-                f"{table.source}: {column} = {values[row]:g} at time_s = {table.time_s[row]:g} is "
-                f"not allowed; the vehicle takes {low:g} to {high:g}"
-            )
-            raise ScenarioError(message)

@@ -176,6 +176,7 @@ def live(
         faults=_faults(vehicle, clock),
         legs=vehicle.guidance.component.legs(later.guidance.state),
         phase=_phase(vehicle, later),
+        finished=_finished(vehicle, later),
         status=status,
     )
     return later, snapshot
@@ -397,6 +398,12 @@ def _phase(vehicle: Vehicle, state: VehicleState) -> Count | None:
     """Which part of its task a vehicle is at; None for a task of one part."""
     guidance = vehicle.guidance.component
     return None if len(guidance.phases()) == 1 else guidance.phase(state.guidance.state)
+
+
+def _finished(vehicle: Vehicle, state: VehicleState) -> Flag | None:
+    """Whether a vehicle's task is done; None for one without an end."""
+    guidance = vehicle.guidance.component
+    return guidance.finished(state.guidance.state) if guidance.ends else None
 
 
 def _sum(v: Vec3) -> Real:

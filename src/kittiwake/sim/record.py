@@ -35,6 +35,7 @@ def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
         **({} if beside is None else {NEAREST_OBSTACLE: beside}),
         "guidance.legs": snapshot.legs,
         **({} if snapshot.phase is None else {"guidance.phase": snapshot.phase}),
+        **({} if snapshot.finished is None else {"guidance.finished": snapshot.finished}),
         **({} if snapshot.faults is None else {"faults": snapshot.faults}),
         "status": snapshot.status,
     }

@@ -10,7 +10,7 @@ from kittiwake.core.footing import Footing
 from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.surroundings import Surroundings
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.sim.schedule import Held
 
 
@@ -56,4 +56,5 @@ class Snapshot(eqx.Module):
     faults: Count | None
     legs: Count
     phase: Count | None
+    finished: Flag | None
     status: Count

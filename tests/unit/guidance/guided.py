@@ -18,7 +18,9 @@ from kittiwake.geometry.vec3 import Vec3
 KEY = jax.random.key(0)
 DT_S = 0.02
 # a world without limits, for what is prepared for any
-ANYWHERE = Situation(SimpleNamespace(area=FlightArea(), obstacles=()), None, Start(), {})
+ANYWHERE = Situation(
+    SimpleNamespace(area=FlightArea(), obstacles=(), ground_z_m=-1e5), None, Start(), {}
+)
 ORIGIN = Vec3(0.0, 0.0, 0.0)
 
 
@@ -27,11 +29,12 @@ def inputs_at(place, time_s=0.0, velocity=ORIGIN, **seen):
     return GuidanceInputs(time_s, jnp.asarray(0, jnp.int32), motion, **seen)
 
 
-def fly(guidance, start, duration_s, rate_per_s=1.5, max_speed_mps=3.0, lag_s=DT_S):
+def fly(guidance, start, duration_s, rate_per_s=1.5, max_speed_mps=3.0, lag_s=DT_S, hangs_m=0.0):
     """By step: time, place, the set point asked for, whether it is off, the phase, whether done.
 
     The point goes towards a set point with a speed in proportion to the way, and falls at 1 m/s
-    to the ground z = 0 when it is off. Its speed follows within the lag.
+    to the ground z = 0 when it is off. Its speed follows within the lag, and it hangs that
+    much over its set points.
     """
 
     def once(carried, time_s):
@@ -49,7 +52,8 @@ def fly(guidance, start, duration_s, rate_per_s=1.5, max_speed_mps=3.0, lag_s=DT
                     signal.position_world_m,
                     point,
                 )
-        towards = ((point - place) * rate_per_s).shortened(max_speed_mps)
+        reached = point + Vec3(0.0, 0.0, hangs_m)
+        towards = ((reached - place) * rate_per_s).shortened(max_speed_mps)
         towards = velocity + (towards - velocity) * (DT_S / lag_s)
         velocity = jax.tree.map(lambda a, b: jnp.where(off, a, b), Vec3(0.0, 0.0, -1.0), towards)
         moved = place + velocity * DT_S

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import DT_S, KEY, fly, inputs_at
+from tests.unit.guidance.guided import ANYWHERE, DT_S, KEY, fly, inputs_at
 
 from kittiwake.core.errors import CommandError, KittiwakeError
 from kittiwake.core.signals import Off, OneOf, PositionYaw, VelocityYaw
@@ -19,6 +19,8 @@ from kittiwake.guidance.goto import Goto
 from kittiwake.guidance.hold import Hold
 from kittiwake.guidance.land import Land
 from kittiwake.guidance.mission import Mission, Rule, Step, kind_of
+from kittiwake.guidance.return_home import ReturnHome
+from kittiwake.guidance.takeoff import Takeoff
 from kittiwake.guidance.waypoints import Waypoints
 
 HERE, THERE, UP = Vec3(0.0, 0.0, 2.0), Vec3(6.0, 0.0, 2.0), Vec3(6.0, 0.0, 8.0)
@@ -220,3 +222,52 @@ def test_a_step_is_called_what_scenarios_call_its_task():
     for name in TASKS.names():
         kind = TASKS.find(name)
         assert kind_of(object.__new__(kind)) == name
+
+
+def test_a_last_step_whose_time_is_up_is_no_mission_done():
+    mission = Mission((Step(Goto(THERE, radius_m=0.01), timeout_s=0.5),))
+    flight = fly(mission, HERE, 2.0)
+    assert told(mission, flight) == [
+        "began goto",
+        "mission ended, for the time of its last step was up",
+    ]
+    assert not np.asarray(flight[5]).any()
+
+
+def test_a_step_of_places_ends_at_the_last_one():
+    mission = Mission((Step(Waypoints((THERE, UP))), Step(Goto(HERE), name="back")))
+    assert told(mission, fly(mission, HERE, 12.0)) == [
+        "began waypoints",
+        "began back",
+        "mission done",
+    ]
+
+
+def test_each_step_is_prepared_from_where_the_one_before_leads():
+    class Noted(Goto):
+        def prepared(self, situation):
+            seen.append(situation.place_world_m)
+            return self
+
+    seen = []
+    steps = (Goto(THERE), Takeoff(3.0), ReturnHome(), Land(0.5), Noted(UP))
+    Mission(tuple(Step(do) for do in steps)).prepared(ANYWHERE)
+    assert seen == [Vec3(0.0, 0.0, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda: Condition("z_m", above=5.0, below=1.0), "cannot be above 5 and below 1"),
+        (
+            lambda: Mission(
+                (Step(Hold()),), (Rule(Condition("x_m", above=1.0), "hold", ("hold",)),)
+            ),
+            "rules.0: it would never count",
+        ),
+        (lambda: Mission((Step(Hold(), name=""),)), "is no name"),
+    ],
+)
+def test_what_could_never_be_is_refused(build, said):
+    with pytest.raises(ValueError, match=said):
+        build()

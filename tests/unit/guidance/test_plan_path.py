@@ -165,7 +165,7 @@ def test_goals_that_cannot_be_are_refused_with_what_is_there(os4):
     outside = refused(os4, {}, Vec3(50.0, 0.0, 1.5))
     assert "goal_world_m: [50, 0, 1.5] is outside the area, where x is -1 to 11 m" in outside
     below = refused(os4, {}, Vec3(5.0, 0.0, 0.5), ground_z_m=1.0)
-    assert "goal_world_m [5, 0, 0.5] lies below the ground, which is at z = 1" in below
+    assert "goal_world_m: [5, 0, 0.5] is below the ground, which is at z = 1" in below
 
 
 def test_a_goal_behind_a_closed_wall_is_refused_with_its_name(os4):

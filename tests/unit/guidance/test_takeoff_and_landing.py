@@ -65,10 +65,13 @@ def test_landing_goes_through_its_states_in_order(descent):
 
 def test_each_state_of_landing_asks_a_slow_vehicle_for_a_place_so_far_below():
     low = Vec3(1.0, -2.0, 2.0)
-    _, place, point, off, phase, _ = fly(Land(0.0), low, 12.0, max_speed_mps=0.2)
+    _, place, point, off, phase, _ = fly(Land(0.0), low, 16.0, max_speed_mps=0.2)
     below, phase = np.asarray(place.z - point.z), np.asarray(phase)
+    flies = np.asarray(place.z) > 0.0
     for number, lead in enumerate((4.0, 2.0, 0.1, 0.1)):
-        np.testing.assert_allclose(below[phase == number], lead, atol=1e-5)
+        np.testing.assert_allclose(below[flies & (phase == number)], lead, atol=1e-5)
+    # standing, it is pressed down until that is 1 m more
+    assert below[phase == 3].max() == pytest.approx(1.1, abs=0.02)
     np.testing.assert_array_equal(np.asarray(off), phase == 4)
 
 
@@ -95,6 +98,15 @@ def test_the_motors_go_off_on_the_ground_and_stay_off(descent):
 def test_a_vehicle_that_stands_higher_than_it_believes_ends_its_landing_too():
     # the ground is 0.3 m over where it is told to stand
     _, place, _, off, _, _ = fly(Land(landing_height_world_m=-0.3), ALOFT, 25.0)
+    first = int(np.argmax(off))
+    assert np.asarray(off).any()
+    assert float(place.z[first]) < 0.01
+
+
+def test_a_vehicle_that_hovers_over_its_place_is_brought_down():
+    # one that hangs 0.44 m over what it is asked for: 10 % too much thrust at 1.5 rad/s
+    hanging = fly(Land(0.0), Vec3(0.0, 0.0, 2.0), 20.0, hangs_m=0.44)
+    _, place, _, off, *_ = hanging
     first = int(np.argmax(off))
     assert np.asarray(off).any()
     assert float(place.z[first]) < 0.01

@@ -22,6 +22,8 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 
+# a sensor all of whose looks point further down is for landing
+DOWNWARDS = -0.9
 Directions = Float[Array | np.ndarray, "ranges 3"]
 
 
@@ -33,7 +35,7 @@ class Ranges(eqx.Module):
 
 
 class AbstractRangeAvoidance(AbstractAvoidance):
-    """Avoids by the ranges of sensors: those named, or all of the vehicle's that tell ranges."""
+    """Avoids by the ranges of sensors: those named, or all that tell ranges not straight down."""
 
     sensors: eqx.AbstractVar[tuple[str, ...] | None]
     looks_body: eqx.AbstractVar[Directions | None]
@@ -86,19 +88,20 @@ def looks_of(
     """
     looks = {name: sensor.looks_body() for name, sensor in sensors.items()}
     ranging = {name: look for name, look in looks.items() if look is not None}
+    aside = [name for name, look in ranging.items() if any(one.z > DOWNWARDS for one in look)]
     can = f"those of this vehicle that do: {', '.join(ranging) or 'none'}"
     problems = [
         f"sensors: {_lacking(name, sensors)}; {can}" for name in names or () if name not in ranging
     ]
     if problems:
         raise ScenarioError("; ".join(problems))
-    if names == () or not ranging:
+    if names == () or not (names or aside):
         message = (
             "sensors: none tells how far obstacles are; write one under the vehicle's sensors, "
             "such as ring: ultrasonic-fan, and its name here, or leave this out for all"
         )
         raise ScenarioError(message)
-    return {name: ranging[name] for name in names or ranging}
+    return {name: ranging[name] for name in names or aside}
 
 
 def _lacking(name: str, sensors: Mapping[str, AbstractSensor]) -> str:
