@@ -172,3 +172,65 @@ def test_what_cannot_be_done_is_refused_before_the_flight(tmp_path, written, ins
         simulation(tmp_path, MISSION.replace(written, instead))
     assert said in str(refused.value)
     assert "test.yaml:" in str(refused.value)
+
+
+STEPS = """
+name: steps
+time: {{rate_hz: 250, duration_s: 5}}
+world:
+  area: {{x_m: [-10, 10], y_m: [-10, 10], z_m: [-1, 10]}}
+  obstacles:
+    ball: {{type: sphere, centre_world_m: [5, 0, 3], radius_m: 1}}
+vehicles:
+  tern:
+    model: {model}
+    start: {{position_world_m: [0, 0, 3]}}
+    guidance: {{type: mission, steps: [{steps}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ("{do: {type: goto, position_world_m: [5, 0.5, 3]}}", "is inside of world.obstacles.ball"),
+        ("{do: {type: goto, position_world_m: [1, 0, -0.5]}}", "is below the ground"),
+        ("{do: {type: return-home, height_world_m: 50}}", "(return-home): home: [0, 0, 50] is out"),
+        ("{do: {type: takeoff, height_m: 8}}", "height_m: [0, 0, 11] is outside"),
+        ("{do: ramp-land}", "starts at z = 3, which is in the air"),
+        (
+            "{do: {type: plan-path, goal_world_m: [0, 0, 3]}}",
+            "goal_world_m: [0, 0, 3] is where the way begins",
+        ),
+        ("{do: {type: playback, file: fast.csv}}", "speeds_0_radps = 99999"),
+    ],
+)
+def test_what_a_step_cannot_do_is_refused_with_its_number(tmp_path, steps, said):
+    (tmp_path / "fast.csv").write_text(
+        "time_s," + ",".join(f"speeds_{i}_radps" for i in range(4)) + "\n0,99999,1,1,1\n"
+    )
+    text = STEPS.format(model="hummingbird", steps=steps)
+    with pytest.raises(ScenarioError) as refused:
+        simulation(tmp_path, text)
+    assert said in str(refused.value)
+    assert "test.yaml:" in str(refused.value)
+    assert "steps.0" in str(refused.value)
+
+
+def test_a_vehicle_without_feet_is_not_sent_to_land(tmp_path):
+    with pytest.raises(ScenarioError, match=r"steps.0 \(land\): this vehicle has no feet"):
+        simulation(tmp_path, STEPS.format(model="pelican", steps="{do: land}"))
+
+
+def test_a_step_is_looked_at_from_where_the_one_before_leads(tmp_path):
+    # from the start 8 m up would be outside of the area
+    climbs = "{do: land}, {do: {type: takeoff, height_m: 8}}"
+    assert simulation(tmp_path, STEPS.format(model="hummingbird", steps=climbs)).names == ("tern",)
+    # and a way back around the ball begins behind it
+    plans = (
+        "{do: {type: plan-path, goal_world_m: [9, 0, 3]}}, "
+        "{do: {type: plan-path, goal_world_m: [0, 0, 3]}}"
+    )
+    flown = simulation(tmp_path, STEPS.format(model="hummingbird", steps=plans)).run(duration_s=30)
+    assert flown.summary["status"] == "completed"
+    assert flown.summary["metrics"]["obstacles"]["tern"]["least_clearance_m"] > 0.2
+    assert flown.events[-1].event == "mission done"
