@@ -142,7 +142,10 @@ def test_a_step_is_begun_from_python(tmp_path):
     flown.begin_step("tern", "back")
     for _ in range(250):
         flown.step()
-    assert flown.observe()["tern"].truth.position_world_m.z > 2.1
+    seen = flown.observe()["tern"]
+    assert seen.truth.position_world_m.z > 2.1
+    assert seen.phase == "began back, as asked"
+    assert seen.uncertainty is None
     with pytest.raises(CommandError, match="there is no step 'bakc'.*Did you mean 'back'"):
         flown.begin_step("tern", "bakc")
     with pytest.raises(CommandError, match="there is no vehicle 'turn'"):

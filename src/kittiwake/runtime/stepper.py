@@ -47,7 +47,8 @@ class Observation(NamedTuple):
 
     ``estimate`` is what a controller may use, ``measurements`` what the sensors say by name, or
     said last where ``fresh`` is False, and ``truth`` what only a simulator knows. ``valid`` turns
-    False when the vehicle is lost.
+    False when the vehicle is lost. ``phase`` is the part of its task in words, and ``uncertainty``
+    what the estimator believes of its errors, None if nothing.
     """
 
     time_s: float
@@ -56,6 +57,8 @@ class Observation(NamedTuple):
     fresh: BySensor
     truth: Kinematics
     valid: bool
+    phase: str
+    uncertainty: Any
 
 
 class Stepper:
@@ -99,11 +102,13 @@ class Stepper:
         time_s = self._tick / self._fleet.rate_hz
         observations: dict[str, Observation] = {}
         for name, (g, lane) in self._places.items():
-            estimate, samples, truth, valid = self._seen[g].unpack(groups[g][lane])
+            shown = self._seen[g].unpack(groups[g][lane])
+            estimate, samples, truth, valid, phase, uncertainty = shown
             measurements = {sensor: sample.measurement for sensor, sample in samples.items()}
             fresh = {sensor: sample.fresh for sensor, sample in samples.items()}
             observations[name] = Observation(
-                time_s, estimate, BySensor(measurements), BySensor(fresh), truth, valid
+                *(time_s, estimate, BySensor(measurements), BySensor(fresh), truth, valid),
+                *(self._phases[g][int(phase or 0)], uncertainty),
             )
         return observations
 
@@ -134,6 +139,7 @@ class Stepper:
         # the fleet's own, which are compiled in, until somebody changes them
         self._ladders: Any = None
         self._accepted: set[Kinds] = set()
+        self._phases = [group.vehicle.guidance.component.phases() for group in fleet.groups]
         with self._mode():
             self._init = jax.jit(lambda key: fleet.init(key))
             shape = jax.eval_shape(fleet.init, seed_key(0))
@@ -154,7 +160,10 @@ class Stepper:
 
     def _look(self, ladders: Any, state: FleetState) -> Any:
         snapshots = self._step(ladders, state)[1]
-        return tuple((s.estimate, s.samples, s.truth, s.status == 0) for s in snapshots)
+        return tuple(
+            (s.estimate, s.samples, s.truth, s.status == 0, s.phase, s.uncertainty)
+            for s in snapshots
+        )
 
     def _sight(self, ladders: Any, floats: Any, words: Any) -> list[Any]:
         looked = self._look(ladders, self._packing.unpack(floats, words))
