@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float64
-from scipy.stats import chi2
 
 from kittiwake.analysis.table import (
     POSITION_WORLD_M,
@@ -123,6 +122,9 @@ def nees(errors: Rows, covariances: Matrices) -> Float64[np.ndarray, " rows"]:
 
 def nees_bounds(flights: int, errors: int = len(ERRORS)) -> tuple[float, float]:
     """Between which the mean of so many independent flights lies with 95 %."""
+    # reading a log takes no time for it
+    from scipy.stats import chi2
+
     freedom = errors * flights
     low, high = chi2.ppf([0.5 - INSIDE / 2.0, 0.5 + INSIDE / 2.0], freedom) / flights
     return float(low), float(high)

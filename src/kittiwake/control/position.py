@@ -54,13 +54,13 @@ class Position(AbstractController):
 
     natural_frequency_radps: Annotated[Real, POSITIVE] = 1.5
     damping_ratio: Annotated[Real, POSITIVE] = 1.0
-    vertical_frequency_radps: Annotated[Real, POSITIVE] | None = None
-    vertical_damping_ratio: Annotated[Real, POSITIVE] | None = None
     integral_gain_per_s2: Annotated[Real, NOT_NEGATIVE] = 0.0
     max_speed_mps: Annotated[Real, POSITIVE] = 5.0
     max_horizontal_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
     max_vertical_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
     jerk_filter_radps: Annotated[Real, POSITIVE] | None = None
+    vertical_frequency_radps: Annotated[Real, POSITIVE] | None = None
+    vertical_damping_ratio: Annotated[Real, POSITIVE] | None = None
 
     def init(self, key: PRNGKeyArray) -> PositionState:
         """Nothing integrated."""

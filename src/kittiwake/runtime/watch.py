@@ -102,9 +102,10 @@ class Watch:
         return kept, Verdict(str(ending.ends), reason)
 
     def close(self, time_s: float) -> None:
-        """Notes tasks that have an end and have not come to it when the flight is over."""
+        """Notes tasks with an end that have not come to it, of vehicles that were not lost."""
         for (name, column), finished in self._last.items():
-            if column == FINISHED and not finished:
+            lost = self._last.get((name, STATUS), 0)
+            if column == FINISHED and not finished and not lost:
                 told, phase = self.layout.phases[name], self._last.get((name, PHASE), 0)
                 said = next((f": {text}" for text in told[phase::-1] if text), "")
                 self.events.append(Event(time_s, name, f"not finished{said}"))

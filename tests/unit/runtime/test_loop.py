@@ -38,10 +38,11 @@ vehicles:
       acceptance_radius_m: 0.3
       yaw_deg: 90
 """
-# a ceiling 2 m above the gull, which climbs at 4 m/s
+# a ceiling 2 m above the gull, which climbs at 8 m/s
 TOO_HIGH = [
-    "vehicles.gull.start.velocity_world_mps=[0, 0, 4]",
+    "vehicles.gull.start.velocity_world_mps=[0, 0, 8]",
     "world.area.z_m=[0, 12]",
+    "vehicles.gull.guidance.positions_world_m=[[5, 0, 12], [5, 0, 12]]",
     "time.duration_s=4",
 ]
 
