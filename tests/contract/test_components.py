@@ -186,6 +186,7 @@ def test_state_is_carried_by_a_loop(case):
     assert_loop_carries(case)
 
 
+@pytest.mark.slow  # each is compiled anew
 @each_component
 def test_state_is_carried_by_a_loop_in_single_precision(case, single_precision):
     assert_loop_carries(case)

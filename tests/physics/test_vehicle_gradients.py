@@ -18,8 +18,8 @@ GAINS = {
     "qrsim-waypoint": lambda controller: controller.position_gain_per_s,
     "vessel-position": lambda controller: controller.cruise_speed_mps,
 }
-# by dynamics that another one here has as well
-TWINS = {"hover-ar-drone", "hover-crazyflie", "hover-uav-gazebo"}
+# by dynamics that another one here has as well, or whose gradients have a test of their own
+TWINS = {"hover-ar-drone", "hover-crazyflie", "hover-lee-2010", "hover-os4", "hover-uav-gazebo"}
 FLIGHTS = [
     pytest.param(name, marks=[pytest.mark.slow] if name in TWINS else [])
     for name in library.names()

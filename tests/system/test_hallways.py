@@ -106,7 +106,7 @@ def test_a_wall_across_the_way_is_not_hit(name):
     found = courses(name, FEW, WALL)
     assert not found.lost.any()
     assert not found.done.any()
-    # at the end it stands before the wall, or swings to and fro on the edge of the close state
+    # at the end it stands before the wall, or swings back and forth on the edge of the close state
     before_m = FACE_M - found.places_world_m[:, -100:, 0]
     assert before_m.max() < 2.2
     assert before_m.min() > 0.5

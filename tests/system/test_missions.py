@@ -146,8 +146,8 @@ def test_a_step_is_begun_from_python(tmp_path):
     assert seen.truth.position_world_m.z > 2.1
     assert seen.phase == "began back, as asked"
     assert seen.uncertainty is None
-    with pytest.raises(CommandError, match="there is no step 'bakc'.*Did you mean 'back'"):
-        flown.begin_step("tern", "bakc")
+    with pytest.raises(CommandError, match="there is no step 'backk'.*Did you mean 'back'"):
+        flown.begin_step("tern", "backk")
     with pytest.raises(CommandError, match="there is no vehicle 'turn'"):
         flown.begin_step("turn", "back")
 

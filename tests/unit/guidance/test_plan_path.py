@@ -108,7 +108,11 @@ def test_a_way_is_as_short_as_a_taut_thread(os4, obstacles, corners):
 
 @pytest.mark.parametrize(
     "obstacles",
-    [GAP, MAZE, scattered_boxes(3), scattered_boxes(4)],
+    [
+        GAP,
+        *(pytest.param(one, marks=pytest.mark.slow) for one in (MAZE, scattered_boxes(3))),
+        scattered_boxes(4),
+    ],
     ids=["gap", "maze", "boxes", "other boxes"],
 )
 def test_a_trajectory_keeps_the_clearance_and_the_area_all_along(os4, obstacles):
