@@ -281,7 +281,7 @@ def petrel(place=0, height_m=1.0):
     return gull(
         model="crazyflie",
         start={"position_world_m": [5 * place, 0, height_m]},
-        guidance={"type": "hold", "position_world_m": [5 * place, 0, height_m - 3.0]},
+        guidance={"type": "hold", "position_world_m": [5 * place, 0, max(height_m - 3.0, 0.0)]},
     )
 
 
