@@ -14,8 +14,9 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 import kittiwake as kw
-from kittiwake.core.component import EstimatorInputs, SensorInputs
+from kittiwake.core.estimator import EstimatorInputs
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.core.strong import like, strong
 from kittiwake.estimation.dead_reckoning import DeadReckoning
 from kittiwake.sensors.imu import Imu

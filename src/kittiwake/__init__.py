@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kittiwake.analysis.log import Log as Log
-    from kittiwake.core.component import AbstractController as AbstractController
-    from kittiwake.core.component import AbstractDynamics as AbstractDynamics
-    from kittiwake.core.component import AbstractEstimator as AbstractEstimator
-    from kittiwake.core.component import AbstractGuidance as AbstractGuidance
-    from kittiwake.core.component import AbstractSensor as AbstractSensor
+    from kittiwake.core.controller import AbstractController as AbstractController
+    from kittiwake.core.dynamics import AbstractDynamics as AbstractDynamics
     from kittiwake.core.errors import KittiwakeError as KittiwakeError
+    from kittiwake.core.estimator import AbstractEstimator as AbstractEstimator
+    from kittiwake.core.guidance import AbstractGuidance as AbstractGuidance
     from kittiwake.core.keys import seed_key as seed_key
     from kittiwake.core.kinematics import Kinematics as Kinematics
+    from kittiwake.core.sensor import AbstractSensor as AbstractSensor
     from kittiwake.core.signals import AccelerationYaw as AccelerationYaw
     from kittiwake.core.signals import AttitudeThrottle as AttitudeThrottle
     from kittiwake.core.signals import BodyVelocityYawRate as BodyVelocityYawRate
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from kittiwake.runtime.stepper import Observation as Observation
 
 _HOMES = {
-    "AbstractController": "kittiwake.core.component",
-    "AbstractDynamics": "kittiwake.core.component",
-    "AbstractEstimator": "kittiwake.core.component",
-    "AbstractGuidance": "kittiwake.core.component",
-    "AbstractSensor": "kittiwake.core.component",
+    "AbstractController": "kittiwake.core.controller",
+    "AbstractDynamics": "kittiwake.core.dynamics",
+    "AbstractEstimator": "kittiwake.core.estimator",
+    "AbstractGuidance": "kittiwake.core.guidance",
+    "AbstractSensor": "kittiwake.core.sensor",
     "AccelerationYaw": "kittiwake.core.signals",
     "AttitudeThrottle": "kittiwake.core.signals",
     "BodyVelocityYawRate": "kittiwake.core.signals",

@@ -47,13 +47,8 @@ from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
 from kittiwake.control.uav_usv_cascade import UavUsvCascade
 from kittiwake.control.uav_usv_flatness import UavUsvFlatness
 from kittiwake.core.columns import column_names, from_columns, to_columns
-from kittiwake.core.component import (
-    AvoidanceInputs,
-    EstimatorInputs,
-    GuidanceInputs,
-    SensorInputs,
-    Situation,
-)
+from kittiwake.core.estimator import EstimatorInputs
+from kittiwake.core.guidance import AvoidanceInputs, GuidanceInputs
 from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import GnssMeasurement
@@ -65,7 +60,9 @@ from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.route import Route
 from kittiwake.core.satellites import SKY, Satellites
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.core.signals import AttitudeThrottle
+from kittiwake.core.situation import Situation
 from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.core.terrain import TERRAIN, Ground

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from kittiwake.control import CONTROLLERS
-from kittiwake.core.component import AbstractGuidance
 from kittiwake.core.errors import LadderError, ScenarioError
+from kittiwake.core.guidance import AbstractGuidance
 from kittiwake.core.keys import seed_key
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.signals import (

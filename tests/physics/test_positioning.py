@@ -10,7 +10,7 @@ from tests.unit.sensors.sampling import seen
 
 import kittiwake as kw
 from kittiwake.analysis.consistency import nees_bounds
-from kittiwake.core.component import EstimatorInputs
+from kittiwake.core.estimator import EstimatorInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.strong import like, strong
 from kittiwake.estimation.anchor_ekf import AnchorEkf

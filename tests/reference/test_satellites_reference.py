@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kittiwake.core.component import SensorInputs
 from kittiwake.core.gps_time import utc_from_gps
 from kittiwake.core.kinematics import Start
 from kittiwake.core.satellites import SKY, Satellites
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.core.world import Origin
 from kittiwake.environment.satellites.choice import frame_at

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, Bounds
-from kittiwake.core.component import AbstractFault
+from kittiwake.core.dynamics import AbstractFault
 from kittiwake.core.signals import RotorSpeeds
 from kittiwake.geometry.scalar import Count, Real
 

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE
-from kittiwake.core.component import AbstractFault
+from kittiwake.core.dynamics import AbstractFault
 from kittiwake.core.signals import RudderThrust
 from kittiwake.geometry.scalar import Real
 

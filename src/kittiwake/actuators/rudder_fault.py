@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
-from kittiwake.core.component import AbstractFault
+from kittiwake.core.dynamics import AbstractFault
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.signals import RudderThrust
 from kittiwake.geometry.scalar import Real

@@ -1,6 +1,6 @@
 """How far an estimate is off, and whether its covariance says so.
 
-The errors are those of ``core.component.Uncertainty``: true less estimated position and velocity in
+The errors are those of ``core.estimator.Uncertainty``: true less estimated position and velocity in
 the world, and the rotation vector in the world's axes that turns the estimated attitude into the
 true one. With their covariance P the normalised estimation error squared is
 

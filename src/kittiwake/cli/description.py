@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from kittiwake.cli.parameters import Parameter, parameters_of, rate_of
-from kittiwake.core.component import AbstractController, AbstractSensor
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.registry import Registry
+from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.units import USER_UNITS
 from kittiwake.scenario.document import read_document
 from kittiwake.scenario.load import find

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import BodyVelocityYawRate, VelocityYawRate
 from kittiwake.geometry.scalar import Real

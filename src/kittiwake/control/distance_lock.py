@@ -38,7 +38,7 @@ from kittiwake.control.surface_following import (
     thrust_n,
 )
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.ray import refuse_without_direction
 from kittiwake.core.signals import SurfaceMotion, ThrustAttitude

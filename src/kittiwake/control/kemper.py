@@ -20,7 +20,7 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.control.attitude_error import AttitudeError
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import ThrustAttitude, ThrustTorque
 from kittiwake.geometry.inertia import Inertia

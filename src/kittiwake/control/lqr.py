@@ -37,7 +37,8 @@ from kittiwake.control.hover_motion import (
     of_rigid_body,
 )
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractController, AbstractDynamics
+from kittiwake.core.controller import AbstractController
+from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import PositionYaw, ThrustTorque

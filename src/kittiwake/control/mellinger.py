@@ -26,7 +26,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.moving_frame import Moving, attitude_error, frame_of, heading
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import PositionYaw, ThrustTorque
 from kittiwake.geometry.inertia import Inertia

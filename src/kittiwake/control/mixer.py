@@ -12,7 +12,8 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.allocation import Row, allocated, allocation
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractController, AbstractDynamics
+from kittiwake.core.controller import AbstractController
+from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import RotorSpeeds, ThrustTorque

@@ -28,7 +28,8 @@ from kittiwake.control.rates import Rates
 from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.choice import chosen
-from kittiwake.core.component import AbstractController, AbstractDynamics
+from kittiwake.core.controller import AbstractController
+from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import (
     ModeCommand,

@@ -32,7 +32,7 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.control.velocity import within
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import AccelerationYaw, PositionYaw
 from kittiwake.geometry.scalar import Flag, Real

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import PositionYaw, VelocityYaw
 from kittiwake.geometry.scalar import Real

@@ -11,7 +11,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V, VelocityLoop, VelocityState, YawLoop
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import AttitudeThrottle, VelocityYaw
 from kittiwake.geometry.scalar import Real

@@ -18,7 +18,7 @@ from kittiwake.control.qrsim_loops import (
     VelocityState,
     YawLoop,
 )
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import AttitudeThrottle, VelocityHeightYaw
 from kittiwake.geometry.scalar import Real

@@ -12,7 +12,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V, HeightLoop, HeightState, YawLoop
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import AttitudeThrottle, PositionYaw
 from kittiwake.geometry.euler import RotationZYX

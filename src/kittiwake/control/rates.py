@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import ThrustRates, ThrustTorque
 from kittiwake.geometry.inertia import Inertia

@@ -13,7 +13,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import AttitudeThrottle, ThrustAttitude
 from kittiwake.geometry.scalar import Real

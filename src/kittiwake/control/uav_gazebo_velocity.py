@@ -17,7 +17,8 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.euler_attitude import EulerAttitude, Turning, torque_body_nm, turning
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractController, AbstractDynamics
+from kittiwake.core.controller import AbstractController
+from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import ThrustTorque, VelocityYawRate
 from kittiwake.geometry.scalar import Real

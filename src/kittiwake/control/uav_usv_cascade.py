@@ -37,7 +37,8 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractController, AbstractDynamics
+from kittiwake.core.controller import AbstractController
+from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import PositionYaw, RotorSpeeds

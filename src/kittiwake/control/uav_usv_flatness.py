@@ -30,7 +30,7 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.control.butterworth import Butterworth, ButterworthState
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import PositionYaw, ThrustAttitude
 from kittiwake.geometry.euler import EulerZYX

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import AccelerationYaw, VelocityYaw
 from kittiwake.geometry.scalar import Real

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import HeadingSpeed, PositionYaw
 from kittiwake.geometry.scalar import Real

@@ -13,8 +13,8 @@ from typing import ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 
-from kittiwake.core.component import AbstractSensor
 from kittiwake.core.measurements import AbstractMeasurement
+from kittiwake.core.sensor import AbstractSensor
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3

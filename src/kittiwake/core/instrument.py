@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import AbstractComponent, AbstractSensor, SensorInputs
+from kittiwake.core.component import AbstractComponent
 from kittiwake.core.keys import named
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.core.strong import strong
 from kittiwake.geometry.scalar import Flag, Real
 

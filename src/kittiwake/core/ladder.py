@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.errors import LadderError
 from kittiwake.core.signals import Off
 

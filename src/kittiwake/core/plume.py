@@ -10,7 +10,7 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import AbstractProcess, AbstractProcessKind
+from kittiwake.core.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.core.world import FlightArea, World
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3

@@ -14,7 +14,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 
-from kittiwake.core.component import AbstractComponent, AbstractProcess, AbstractProcessKind
+from kittiwake.core.component import AbstractComponent
+from kittiwake.core.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.core.world import Origin, World
 from kittiwake.geometry.scalar import Real
 

@@ -6,10 +6,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from kittiwake.core.component import SensorInputs
 from kittiwake.core.movers import AbstractMover, DeckSurface
 from kittiwake.core.plane import AbstractPlane
 from kittiwake.core.ray import AbstractObstacle, Hit, Ray, cast
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 

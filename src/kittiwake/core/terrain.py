@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int8, PRNGKeyArray
 
-from kittiwake.core.component import AbstractProcess, AbstractProcessKind
+from kittiwake.core.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.core.world import FlightArea, World
 from kittiwake.geometry.scalar import Real
 

@@ -4,16 +4,12 @@ from typing import Generic, TypeVar
 
 import equinox as eqx
 
-from kittiwake.core.component import (
-    AbstractAvoidance,
-    AbstractComponent,
-    AbstractController,
-    AbstractDynamics,
-    AbstractEstimator,
-    AbstractFault,
-    AbstractGuidance,
-    AbstractTurbulence,
-)
+from kittiwake.core.component import AbstractComponent
+from kittiwake.core.controller import AbstractController
+from kittiwake.core.dynamics import AbstractDynamics, AbstractFault
+from kittiwake.core.environment import AbstractTurbulence
+from kittiwake.core.estimator import AbstractEstimator
+from kittiwake.core.guidance import AbstractAvoidance, AbstractGuidance
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.kinematics import Start
 

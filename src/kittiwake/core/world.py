@@ -6,11 +6,14 @@ from math import pi
 from typing import Annotated
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.clearance import Body
-from kittiwake.core.component import (
+from kittiwake.core.environment import (
     AbstractAtmosphere,
     AbstractCurrent,
     AbstractInteraction,
@@ -32,6 +35,8 @@ from kittiwake.geometry.vec3 import Vec3
 WIDEST_DRAWN_M = 2e4
 # what is free between a vehicle and an obstacle, as limits and logs call it
 NEAREST_OBSTACLE = "nearest_obstacle_m"
+# so many places are looked at together before a flight, so that few programs are compiled
+BATCHES = (64, 4096)
 
 
 class FlightArea(eqx.Module):
@@ -130,6 +135,28 @@ class World(eqx.Module):
         body = Body(kinematics.q_world_from_body, size_body_m)
         return nearest_obstacle(self.obstacles, kinematics.position_world_m, body)
 
+    def clearances(
+        self, points_world_m: Float[np.ndarray, "points 3"]
+    ) -> tuple[Float[np.ndarray, " points"], Int[np.ndarray, " points"]]:
+        """Of places, before a flight: how far from obstacles, in m, and the nearest one's number.
+
+        In double precision, also while a function around it is being compiled.
+        """
+        distances, numbers = np.empty(len(points_world_m)), np.empty(len(points_world_m), int)
+        batch = next((size for size in BATCHES if len(points_world_m) <= size), BATCHES[-1])
+        for begin in range(0, len(points_world_m), batch):
+            part = points_world_m[begin : begin + batch]
+            with jax.enable_x64(True), jax.ensure_compile_time_eval():  # noqa: FBT003  JAX's own
+                near = _nearest(self.obstacles, jnp.asarray(np.resize(part, (batch, 3)), float))
+            distances[begin : begin + batch] = np.asarray(near.distance_m)[: len(part)]
+            numbers[begin : begin + batch] = np.asarray(near.place)[: len(part)]
+        return distances, numbers
+
+    def obstacle_called(self, number: int) -> str:
+        """What a scenario calls an obstacle; it is counted from one where it has no name."""
+        names = self.obstacle_names
+        return f"world.obstacles.{names[number]}" if names else f"obstacle {number + 1}"
+
     def limits(self, kinematics: Kinematics, surroundings: Surroundings) -> tuple[Limit, ...]:
         """What a vehicle's place and its distance from others and from obstacles may be."""
         separation = Limit(
@@ -142,3 +169,15 @@ class World(eqx.Module):
         beside = surroundings.nearest_obstacle_m
         free = () if beside is None else (Limit(NEAREST_OBSTACLE, "world.obstacles", beside, 0.0),)
         return (*self.area.limits(kinematics.position_world_m), separation, *free)
+
+
+@eqx.filter_jit
+def _nearest(
+    obstacles: tuple[AbstractObstacle, ...], points_world_m: Float[Array, "points 3"]
+) -> Nearest:
+    """The nearest obstacle of each place; compiled once for a world."""
+
+    def nearest(point: Float[Array, "3"]) -> Nearest:
+        return nearest_obstacle(obstacles, Vec3(point[0], point[1], point[2]))
+
+    return jax.vmap(nearest)(points_world_m)

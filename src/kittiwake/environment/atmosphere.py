@@ -15,7 +15,7 @@ from typing import Annotated
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.component import AbstractAtmosphere
+from kittiwake.core.environment import AbstractAtmosphere
 from kittiwake.core.standard_altitude import (
     EARTH_RADIUS_M,
     GAS_CONSTANT_JPKGK,

@@ -20,7 +20,7 @@ import math
 import jax
 import jax.numpy as jnp
 
-from kittiwake.core.component import AbstractInteraction
+from kittiwake.core.environment import AbstractInteraction
 from kittiwake.core.presence import Presence
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.scalar import Real

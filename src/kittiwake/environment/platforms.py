@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.component import AbstractPlatform
+from kittiwake.core.environment import AbstractPlatform
 from kittiwake.core.support import Support
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion

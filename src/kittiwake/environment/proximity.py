@@ -9,7 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from kittiwake.core.component import AbstractInteraction
+from kittiwake.core.environment import AbstractInteraction
 from kittiwake.core.presence import Presence
 from kittiwake.core.surroundings import Surroundings
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 
-from kittiwake.core.component import AbstractRegion
+from kittiwake.core.environment import AbstractRegion
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.surroundings import Push, Shear, Surroundings
 from kittiwake.geometry.quaternion import Quaternion

@@ -26,7 +26,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractTurbulence
+from kittiwake.core.environment import AbstractTurbulence
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.units import FOOT_M

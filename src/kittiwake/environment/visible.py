@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.component import AbstractInteraction
+from kittiwake.core.environment import AbstractInteraction
 from kittiwake.core.movers import Neighbour
 from kittiwake.core.presence import Presence
 from kittiwake.core.surroundings import Surroundings

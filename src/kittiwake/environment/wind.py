@@ -14,7 +14,7 @@ from typing import Annotated
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.component import AbstractWind
+from kittiwake.core.environment import AbstractWind
 from kittiwake.core.units import FOOT_M
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos

@@ -35,15 +35,12 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.choice import chosen
-from kittiwake.core.component import (
-    AbstractEstimator,
-    AbstractSensor,
-    EstimatorInputs,
-    Situation,
-)
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import PressureMeasurement, RangeMeasurement
+from kittiwake.core.sensor import AbstractSensor
+from kittiwake.core.situation import Situation
 from kittiwake.core.strong import strong
 from kittiwake.core.units import STANDARD_GRAVITY_MPS2
 from kittiwake.estimation.needed import Needed, refuse_without

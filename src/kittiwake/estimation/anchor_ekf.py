@@ -33,16 +33,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import (
-    AbstractEstimator,
-    AbstractSensor,
-    EstimatorInputs,
-    Situation,
-    Uncertainty,
-)
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs, Uncertainty
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import AnchorMeasurement
+from kittiwake.core.sensor import AbstractSensor
+from kittiwake.core.situation import Situation
 from kittiwake.core.strong import strong
 from kittiwake.estimation.ekf_updates import Observation, weighed
 from kittiwake.estimation.needed import Needed, refuse_without

@@ -26,14 +26,11 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.choice import chosen
-from kittiwake.core.component import (
-    AbstractEstimator,
-    AbstractSensor,
-    EstimatorInputs,
-    Situation,
-)
+from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import InertialMeasurement
+from kittiwake.core.sensor import AbstractSensor
+from kittiwake.core.situation import Situation
 from kittiwake.core.strong import strong
 from kittiwake.core.units import STANDARD_GRAVITY_MPS2
 from kittiwake.estimation.ekf_motion import mechanised

@@ -24,14 +24,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.choice import chosen
-from kittiwake.core.component import (
-    AbstractEstimator,
-    AbstractSensor,
-    EstimatorInputs,
-    Situation,
-    Uncertainty,
-)
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs, Uncertainty
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import (
     GnssMeasurement,
@@ -41,6 +34,8 @@ from kittiwake.core.measurements import (
     RangeMeasurement,
 )
 from kittiwake.core.noise import GaussMarkov
+from kittiwake.core.sensor import AbstractSensor
+from kittiwake.core.situation import Situation
 from kittiwake.core.strong import strong
 from kittiwake.estimation import ekf_updates as updates
 from kittiwake.estimation.ekf_motion import (
@@ -71,6 +66,7 @@ from kittiwake.estimation.ekf_state import (
     first_covariance,
     motion_of,
 )
+from kittiwake.estimation.needed import Needed, refuse_without
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
@@ -119,24 +115,13 @@ class Ekf(AbstractEstimator):
 
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         """Refuses a vehicle that lacks a named sensor, or has another kind under its name."""
-        problems: list[str] = []
-        for parameter, name in self._names().items():
-            measured, kind = SENSES[parameter]
-            if name in sensors and sensors[name].measures is measured:
-                continue
-            if name in sensors:
-                problem = f"the sensor '{name}' gives {sensors[name].measures.__name__}"
-            elif name == parameter != "imu":
-                continue
-            else:
-                problem = f"the vehicle has no sensor '{name}'"
-            less = "" if parameter == "imu" else ", or null to do without"
-            problems.append(
-                f"{parameter}: {problem}; a sensor of {measured.__name__} is needed: write "
-                f"{name}: {kind} under sensors, or the name of another one here{less}"
-            )
-        if problems:
-            raise ScenarioError("; ".join(problems))
+        needed = {
+            parameter: Needed(name, *SENSES[parameter], optional=parameter != "imu")
+            for parameter, name in self._names().items()
+            # a sensor that nobody asked for by another name may be missing
+            if name in sensors or name != parameter or parameter == "imu"
+        }
+        refuse_without(sensors, needed)
 
     def prepared(self, situation: Situation) -> "Ekf":
         """With the sensors that there are, and told what it was not told."""

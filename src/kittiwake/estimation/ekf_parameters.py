@@ -10,8 +10,8 @@ from typing import Annotated
 import equinox as eqx
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.component import Situation
 from kittiwake.core.noise import GaussMarkov
+from kittiwake.core.situation import Situation
 from kittiwake.core.standard_altitude import standard_altitude
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3

@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kittiwake.core.component import AbstractSensor
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.sensor import AbstractSensor
 
 
 class Needed(NamedTuple):
-    """A sensor by its name: what it has to measure, and a type that does."""
+    """A sensor by its name: what it has to measure, a type that does, and whether it has to be."""
 
     name: str
     measured: type
     kind: str
+    optional: bool = False
 
 
 def refuse_without(sensors: Mapping[str, AbstractSensor], needed: Mapping[str, Needed]) -> None:
@@ -28,6 +29,7 @@ def refuse_without(sensors: Mapping[str, AbstractSensor], needed: Mapping[str, N
     problems = [
         f"{parameter}: {_found(sensors, one)}; a sensor of {one.measured.__name__} is needed: "
         f"write {one.name}: {one.kind} under sensors, or the name of another one here"
+        f"{', or null to do without' if one.optional else ''}"
         for parameter, one in needed.items()
         if one.name not in sensors or sensors[one.name].measures is not one.measured
     ]

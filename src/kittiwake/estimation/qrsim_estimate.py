@@ -22,8 +22,7 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import AbstractEstimator, AbstractSensor, EstimatorInputs
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import (
     GnssMeasurement,
@@ -31,6 +30,8 @@ from kittiwake.core.measurements import (
     InertialMeasurement,
     OrientationMeasurement,
 )
+from kittiwake.core.sensor import AbstractSensor
+from kittiwake.estimation.needed import Needed, refuse_without
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
@@ -55,21 +56,11 @@ class QRSimEstimate(AbstractEstimator):
 
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         """Refuses a vehicle that lacks one of the sensors, or has another kind under its name."""
-        problems: list[str] = []
-        for parameter, (measured, kind) in NEEDED.items():
-            name = getattr(self, parameter)
-            if name not in sensors:
-                problem = f"the vehicle has no sensor '{name}'"
-            elif sensors[name].measures is not measured:
-                problem = f"the sensor '{name}' gives {sensors[name].measures.__name__}"
-            else:
-                continue
-            problems.append(
-                f"{parameter}: {problem}; a sensor of {measured.__name__} is needed: write "
-                f"{name}: {kind} under sensors, or the name of another one here"
-            )
-        if problems:
-            raise ScenarioError("; ".join(problems))
+        needed = {
+            parameter: Needed(getattr(self, parameter), measured, kind)
+            for parameter, (measured, kind) in NEEDED.items()
+        }
+        refuse_without(sensors, needed)
 
     def step(
         self, state: tuple[()], inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray

@@ -2,7 +2,7 @@
 
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import AbstractEstimator, EstimatorInputs
+from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
 

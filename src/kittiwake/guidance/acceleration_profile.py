@@ -19,11 +19,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.choice import chosen
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import PositionYaw
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.beginning import Beginning
 from kittiwake.guidance.polynomials import derived, horner
 
 # p and its integral, by powers of s
@@ -34,8 +35,7 @@ AREA = (0.0, 0.0, 0.0, 0.0, 2.5, -3.0, 1.0)
 class ProfileState(eqx.Module):
     """Where it began, and for how long it has gone on."""
 
-    begun: Bool[Array, ""]
-    from_world_m: Vec3
+    beginning: Beginning
     time_s: Real
 
 
@@ -51,28 +51,32 @@ class AccelerationProfile(AbstractGuidance):
         """Places."""
         return (PositionYaw,)
 
+    def leads_to(self, situation: Situation) -> Vec3:
+        """Along, and back."""
+        return situation.place_world_m + self.along_world_m
+
     def init(self, key: PRNGKeyArray) -> ProfileState:
         """Not begun."""
         del key
-        zero = jnp.asarray(0.0)
-        return ProfileState(jnp.asarray(False), Vec3(zero, zero, zero), zero)
+        return ProfileState(Beginning.ahead(), jnp.asarray(0.0))
 
     def step(
         self, state: ProfileState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[ProfileState, PositionYaw]:
         """The place by now, with its derivatives."""
         del dt_s, key
-        began = chosen(state.begun, state.from_world_m, inputs.estimate.position_world_m)
+        beginning = state.beginning.at(inputs.estimate)
+        began = beginning.position_world_m
         place, velocity, acceleration, jerk = (
             self.there_and_back_world_m * back + self.along_world_m * ahead
             for back, ahead in zip(*self._shares(inputs.time_s), strict=True)
         )
-        later = ProfileState(jnp.asarray(True), began, jnp.asarray(inputs.time_s))
-        return later, PositionYaw(began + place, self.yaw_rad, velocity, acceleration, jerk)
+        signal = PositionYaw(began + place, self.yaw_rad, velocity, acceleration, jerk)
+        return ProfileState(beginning, jnp.asarray(inputs.time_s)), signal
 
     def finished(self, state: ProfileState) -> Bool[Array, ""]:
         """Whether both halves are over."""
-        return state.begun & (state.time_s >= 2.0 * self.half_s)
+        return jnp.asarray(state.beginning.begun & (state.time_s >= 2.0 * self.half_s))
 
     def _shares(self, time_s: Real) -> tuple[list[Real], list[Real]]:
         """How much of each way is done, and the three derivatives of that."""

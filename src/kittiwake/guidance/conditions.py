@@ -9,9 +9,10 @@ import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.columns import column_names, to_columns
-from kittiwake.core.component import GuidanceInputs, Situation
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import GuidanceInputs
 from kittiwake.core.kinematics import motion_columns
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 

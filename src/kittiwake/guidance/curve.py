@@ -14,7 +14,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle

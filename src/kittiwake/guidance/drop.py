@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import Off
 from kittiwake.geometry.scalar import Flag, Real
 

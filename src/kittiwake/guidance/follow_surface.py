@@ -28,11 +28,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.head import AbstractHead, HeadMeasurement
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import OneOf, PositionYaw, SurfaceMotion
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3

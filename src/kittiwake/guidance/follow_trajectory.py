@@ -7,6 +7,7 @@ as smoothly as the place passes its places, or looks along the horizontal veloci
 is nearly zero, the yaw stays as it was.
 """
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated
 
@@ -17,9 +18,10 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.choice import chosen
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import PositionYaw
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
@@ -114,11 +116,16 @@ class FollowTrajectory(AbstractGuidance):
         Raises:
             ScenarioError: if there are none through these places, or not within the limits.
         """
-        places = np.array([[p.x, p.y, p.z] for p in self.positions_world_m], float)
-        _refuse_odd_places(places)
+        places = tuple((float(p.x), float(p.y), float(p.z)) for p in self.positions_world_m)
+        _refuse_odd_places(np.array(places))
         refuse_places(situation, self.positions_world_m, "positions_world_m")
-        pieces = self._pieces(places)
-        plan = Plan(pieces, _first_yaw_rad(pieces))
+        plan = _plan(
+            places,
+            self.shape,
+            None if self.yaws_rad is None else tuple(map(float, self.yaws_rad)),
+            None if self.times_s is None else tuple(map(float, self.times_s)),
+            (float(self.max_speed_mps), float(self.max_acceleration_mps2)),
+        )
         return eqx.tree_at(lambda guidance: guidance.plan, self, plan, is_leaf=lambda x: x is None)
 
     def leads_to(self, situation: Situation) -> Vec3:
@@ -175,20 +182,6 @@ class FollowTrajectory(AbstractGuidance):
         assert self.plan is not None, "prepared() comes before the flight"
         return self.plan
 
-    def _pieces(self, places: Float[np.ndarray, "knots 3"]) -> Pieces:
-        limits = float(self.max_speed_mps), float(self.max_acceleration_mps2)
-        if self.times_s is None:
-            times_s = allocated_times(places, self.shape, *limits)
-        else:
-            times_s = _growing(self.times_s)
-        columns = places
-        if self.yaws_rad is not None:
-            yaws = np.broadcast_to(np.asarray(self.yaws_rad, float), len(places))
-            columns = np.column_stack([places, np.unwrap(yaws)])
-        pieces = spline(times_s, columns, self.shape)
-        _refuse_too_fast(pieces, *limits)
-        return pieces
-
     def _begun(self, inputs: GuidanceInputs) -> TrajectoryState:
         """From where the vehicle is believed to be."""
         here = inputs.estimate.position_world_m
@@ -235,6 +228,29 @@ class FollowTrajectory(AbstractGuidance):
         return otherwise_rad if known is None else known
 
 
+@lru_cache(maxsize=64)
+def _plan(
+    positions_m: tuple[tuple[float, float, float], ...],
+    shape: Shape,
+    yaws_rad: tuple[float, ...] | None,
+    given_times_s: tuple[float, ...] | None,
+    limits: tuple[float, float],
+) -> Plan:
+    """The polynomials through places; computed once for all vehicles that fly the same ones."""
+    places = np.array(positions_m)
+    if given_times_s is None:
+        times_s = allocated_times(places, shape, *limits)
+    else:
+        times_s = _growing(given_times_s)
+    columns = places
+    if yaws_rad is not None:
+        yaws = np.broadcast_to(np.asarray(yaws_rad), len(places))
+        columns = np.column_stack([places, np.unwrap(yaws)])
+    pieces = spline(times_s, columns, shape)
+    _refuse_too_fast(pieces, *limits)
+    return Plan(pieces, _first_yaw_rad(pieces))
+
+
 def _along(velocity: Vec3, acceleration: Vec3, before_rad: Real) -> tuple[Real, Real]:
     """The yaw of a horizontal velocity and its rate; without one, the yaw before."""
     square = velocity.x * velocity.x + velocity.y * velocity.y
@@ -268,7 +284,7 @@ def _refuse_odd_places(places: Float[np.ndarray, "knots 3"]) -> None:
             raise ScenarioError(message)
 
 
-def _growing(given: tuple[Real, ...]) -> Float[np.ndarray, " knots"]:
+def _growing(given: tuple[float, ...]) -> Float[np.ndarray, " knots"]:
     times_s = np.asarray(given, float)
     if not np.isfinite(times_s).all() or not (np.diff(times_s) > 0.0).all():
         message = f"times_s: {times_s.tolist()} must be finite and grow from each to the next"

@@ -5,24 +5,15 @@ therefore free if that in its middle is at least L / 2 more than wanted; else it
 at, until they are so short that it does not matter.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
-from kittiwake.core.ray import nearest_obstacle
 from kittiwake.core.world import World
-from kittiwake.geometry.vec3 import Vec3
 
 Points = Float[np.ndarray, "_points 3"]
 Numbers = Float[np.ndarray, " _points"]
 
-# so many places at once, so that few programs are compiled
-BATCH = 4096
 # of the clearance: half of a way that is looked at no further
 FINEST = 0.01
 
@@ -39,7 +30,6 @@ class FreeSpace(eqx.Module):
     world: World
     low_m: Float[np.ndarray, "3"]
     high_m: Float[np.ndarray, "3"]
-    measure: Callable[..., Any]
 
     @classmethod
     def around(cls, world: World, ends_m: Points, clearance_m: float) -> "FreeSpace":
@@ -54,23 +44,11 @@ class FreeSpace(eqx.Module):
         area[0, 2] = max(area[0, 2], float(world.ground_z_m))
         low = np.maximum(corners.min(axis=0) - 2.0 * clearance_m, area[0] + clearance_m)
         high = np.minimum(corners.max(axis=0) + 2.0 * clearance_m, area[1] - clearance_m)
-        return cls(world, low, high, _measure(world))
-
-    def nearest(self, points_m: Points) -> tuple[Numbers, Int[np.ndarray, " _points"]]:
-        """The clearance of each place, and by number the obstacle from which it is."""
-        distances, numbers = np.empty(len(points_m)), np.empty(len(points_m), int)
-        for begin in range(0, len(points_m), BATCH):
-            part = points_m[begin : begin + BATCH]
-            # also where a vehicle is built inside of a compiled function
-            with jax.enable_x64(True), jax.ensure_compile_time_eval():  # noqa: FBT003  JAX's own
-                near = self.measure(jnp.asarray(np.resize(part, (BATCH, 3))))
-            distances[begin : begin + BATCH] = np.asarray(near.distance_m)[: len(part)]
-            numbers[begin : begin + BATCH] = np.asarray(near.place)[: len(part)]
-        return distances, numbers
+        return cls(world, low, high)
 
     def clearances_m(self, points_m: Points) -> Numbers:
         """Of each place; infinite without obstacles."""
-        return self.nearest(points_m)[0]
+        return self.world.clearances(points_m)[0]
 
     def clear(
         self, begins_m: Points, ends_m: Points, clearance_m: float
@@ -92,17 +70,3 @@ class FreeSpace(eqx.Module):
             )
             places = np.concatenate([places[open_]] * 2)
         return free
-
-    def name(self, number: int) -> str:
-        """What the world calls an obstacle."""
-        names = self.world.obstacle_names
-        return f"world.obstacles.{names[number]}" if names else f"obstacle {number + 1}"
-
-
-def _measure(world: World) -> Callable[..., Any]:
-    @jax.jit
-    @jax.vmap
-    def measure(point: jax.Array) -> Any:
-        return nearest_obstacle(world.obstacles, Vec3(point[0], point[1], point[2]))
-
-    return measure

@@ -4,8 +4,9 @@ from typing import Any
 
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import PositionYaw, Signal, VelocityHeightYaw, VelocityYaw
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.beginning import Beginning

@@ -31,9 +31,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import Off, OneOf, PositionYaw
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.beginning import Beginning

@@ -24,11 +24,13 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.choice import chosen
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import HeadingSpeed
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.beginning import Beginning
 from kittiwake.guidance.courses import Course, refuse_both_or_none
 from kittiwake.guidance.places import refuse_places
 
@@ -39,8 +41,7 @@ THERE_M = 1e-12
 class LineOfSightState(eqx.Module):
     """Where the first leg begins, how many places were reached, and the integral of the error."""
 
-    begun: Bool[Array, ""]
-    began_world_m: Vec3
+    beginning: Beginning
     reached: Int[Array, ""]
     integral_m: Real
 
@@ -86,12 +87,15 @@ class LineOfSight(AbstractGuidance):
         refuse_places(situation, self.positions_world_m, "positions_world_m")
         return self
 
+    def leads_to(self, situation: Situation) -> Vec3:
+        """To the last place; nowhere in a round."""
+        places = self.positions_world_m if self.course is None else self.course.positions_world_m()
+        return situation.place_world_m if self.loop else places[-1]
+
     def init(self, key: PRNGKeyArray) -> LineOfSightState:
         """Not begun."""
         del key
-        zero = jnp.asarray(0.0)
-        nowhere = Vec3(zero, zero, zero)
-        return LineOfSightState(jnp.asarray(False), nowhere, jnp.asarray(0, jnp.int32), zero)
+        return LineOfSightState(Beginning.ahead(), jnp.asarray(0, jnp.int32), jnp.asarray(0.0))
 
     def step(
         self, state: LineOfSightState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
@@ -99,7 +103,8 @@ class LineOfSight(AbstractGuidance):
         """Heading and speed on the present leg; one that is done hands over to the next at once."""
         del key
         here = inputs.estimate.position_world_m
-        began = chosen(state.begun, state.began_world_m, here)
+        beginning = state.beginning.at(inputs.estimate)
+        began = beginning.position_world_m
         yaw = inputs.estimate.euler_world_from_body.yaw_rad
         before = self._leg(began, state.reached, here, yaw)
         done = self._done(before) & ~self._over(state.reached)
@@ -109,7 +114,7 @@ class LineOfSight(AbstractGuidance):
         over = self._over(reached)
         # what made up for a drift across the last leg is not across the next one
         integral = jnp.where(done | over, 0.0, state.integral_m + growth * dt_s)
-        later = LineOfSightState(jnp.asarray(True), began, reached, integral)
+        later = LineOfSightState(beginning, reached, integral)
         return later, HeadingSpeed(wrap_angle(heading), jnp.where(over, 0.0, self.speed_mps))
 
     @property

@@ -22,19 +22,19 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.choice import chosen
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import OneOf, Signal, blank
+from kittiwake.core.situation import Situation
 from kittiwake.core.strong import like, strong
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.guidance.beginning import Beginning
 from kittiwake.guidance.conditions import Condition, Quantities
+from kittiwake.guidance.elapsed import elapsed_s
 
 # why a step began; the rules' numbers follow
 IN_TURN, OUT_OF_TIME, ASKED, FIRST_RULE = range(4)
 NOBODY = -1
-# times are sums of steps; this much of one forgives their rounding
-TIME_TOLERANCE_STEPS = 0.01
 
 
 class Step(eqx.Module):
@@ -253,7 +253,7 @@ class Mission(AbstractGuidance):
     ) -> MissionState:
         """The state with the step that is to be done now, new or not."""
         home = state.home.at(inputs.estimate)
-        spent_s = inputs.time_s - state.began_s + TIME_TOLERANCE_STEPS * dt_s
+        spent_s = elapsed_s(inputs.time_s - state.began_s, dt_s)
         now = Quantities(inputs, home.position_world_m, spent_s)
         holds = jnp.stack([jnp.asarray(False), *(one.holds(now) for one in self._conditions())])[1:]
         # a condition that holds from this step on has held for no time

@@ -10,7 +10,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.choice import chosen
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import (
     ModeCommand,
     ModeName,
@@ -25,9 +25,7 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-
-# times are sums of steps; this much of one forgives their rounding
-TIME_TOLERANCE_STEPS = 0.01
+from kittiwake.guidance.elapsed import elapsed_s
 
 # of each mode the field that its command needs, and those it may have
 FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -160,7 +158,7 @@ class ModeTour(AbstractGuidance):
     ) -> tuple[tuple[()], ModeCommand]:
         """The mode of the latest stage that has begun."""
         del key
-        now = inputs.time_s + TIME_TOLERANCE_STEPS * dt_s
+        now = elapsed_s(inputs.time_s, dt_s)
         asked = planned = ModeCommand(0.0)
         for stage in self.stages:
             planned = stage.told(planned)

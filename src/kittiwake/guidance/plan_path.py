@@ -13,9 +13,10 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import PositionYaw
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.follow_trajectory import FollowTrajectory
@@ -142,8 +143,10 @@ class PlanPath(AbstractGuidance):
                 f"{self.clearance_m:g}; write a smaller one"
             )
         shares = np.linspace(0.0, 1.0, 1000)[:, None]
-        distances, numbers = space.nearest(ends[:1] + shares * (ends[1:] - ends[:1]))
-        blocking = space.name(int(numbers[np.argmax(distances < self.clearance_m)]))
+        distances, numbers = space.world.clearances(ends[:1] + shares * (ends[1:] - ends[:1]))
+        blocking = space.world.obstacle_called(
+            int(numbers[np.argmax(distances < self.clearance_m)])
+        )
         return (
             f"goal_world_m: no way leads there that keeps {self.clearance_m:g} m clear of "
             f"obstacles, ground and area on a grid of {self.resolution_m:g} m; first in the "
@@ -203,11 +206,11 @@ def _refuse_narrow(space: FreeSpace, clearance_m: float) -> None:
 
 
 def _refuse_near(space: FreeSpace, place: np.ndarray, clearance_m: float, name: str) -> None:
-    distances, numbers = space.nearest(place[None])
+    distances, numbers = space.world.clearances(place[None])
     distance_m = float(distances[0])
     if distance_m >= clearance_m:
         return
-    obstacle = space.name(int(numbers[0]))
+    obstacle = space.world.obstacle_called(int(numbers[0]))
     message = (
         f"{name}: {_told(place)} is {distance_m:.3g} m from {obstacle}, less than clearance_m "
         f"{clearance_m:g}; move it, or write a smaller clearance_m"

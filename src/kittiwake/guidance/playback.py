@@ -9,14 +9,13 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.columns import column_names, from_columns, required_columns
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
 from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.recording import Recording
 from kittiwake.core.signals import AttitudeThrottle, PositionYaw, Signal
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Real
-
-# a row counts from its time on; this much of a step forgives the rounding of decimal times
-TIME_TOLERANCE_STEPS = 0.01
+from kittiwake.guidance.elapsed import elapsed_s
 
 # of a file that is none, a message shows so much
 MAX_COLUMNS, MAX_CHARACTERS = 16, 60
@@ -66,7 +65,7 @@ class Playback(AbstractGuidance):
     ) -> tuple[tuple[()], Any]:
         """The signal of the row that holds now."""
         del key
-        now = inputs.time_s + TIME_TOLERANCE_STEPS * dt_s
+        now = elapsed_s(inputs.time_s, dt_s)
         row = jnp.searchsorted(self.file.time_s, now, side="right") - 1
         values = self.file.values[jnp.maximum(row, 0)]
         (kind,) = self.signal_types()

@@ -25,10 +25,11 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.route import Route
 from kittiwake.core.signals import VelocityYawRate
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3

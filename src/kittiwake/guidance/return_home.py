@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import PositionYaw
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.goto import Goto, GotoState

@@ -8,16 +8,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractGuidance, GuidanceInputs, Situation
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import PositionYaw, Signal
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.beginning import Beginning
 from kittiwake.guidance.courses import Course, refuse_both_or_none
+from kittiwake.guidance.elapsed import elapsed_s
 from kittiwake.guidance.places import refuse_places
-
-# times are sums of steps; this much of one forgives their rounding
-TIME_TOLERANCE_STEPS = 0.01
 
 
 class WaypointsState(eqx.Module):
@@ -75,7 +74,7 @@ class Waypoints(AbstractGuidance):
         near = error.dot(error) < self.acceptance_radius_m * self.acceptance_radius_m
         waited = jnp.where(near, state.waited_s + dt_s, 0.0)
         # the waiting counts from the step that arrived
-        over = jnp.asarray(state.waited_s > self.wait_s - TIME_TOLERANCE_STEPS * dt_s)
+        over = jnp.asarray(elapsed_s(state.waited_s, dt_s) > self.wait_s)
         done = near & over
         if not self.loop:
             done = done & (state.reached < len(self.positions_world_m))

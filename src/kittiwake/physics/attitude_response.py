@@ -29,7 +29,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractDynamics
+from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.signals import AttitudeThrottle

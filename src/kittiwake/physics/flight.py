@@ -5,7 +5,7 @@ from typing import Any
 
 import equinox as eqx
 
-from kittiwake.core.component import AbstractDynamics
+from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parts import Flow

@@ -27,7 +27,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.component import AbstractDynamics
+from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.signals import RudderThrust

@@ -8,7 +8,8 @@ from typing import Any, TypeGuard, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 
-from kittiwake.core.component import AbstractComponent, AbstractDynamics
+from kittiwake.core.component import AbstractComponent
+from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.recording import Recording

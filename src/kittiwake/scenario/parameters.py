@@ -45,8 +45,9 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from kittiwake.actuators import BATTERIES
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.component import AbstractEstimator, AbstractGuidance
 from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
+from kittiwake.core.estimator import AbstractEstimator
+from kittiwake.core.guidance import AbstractGuidance
 from kittiwake.core.parts import (
     AbstractBattery,
     AbstractForce,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kittiwake.core.component import AbstractProcess, AbstractProcessKind
+from kittiwake.core.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.core.satellites import SKY
 from kittiwake.core.terrain import TERRAIN
 from kittiwake.core.vehicle import Scheduled

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from kittiwake.core.component import AbstractDynamics
+from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ray import Nearest
 from kittiwake.core.vehicle import Vehicle
@@ -87,7 +87,7 @@ def _inside(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[str]:
         if not left_m >= 0.0:
             yield (
                 f"{name}: it starts where {NEAREST_OBSTACLE} = {left_m:.6g} is not at least 0 "
-                f"(world.obstacles.{world.obstacle_names[number]})"
+                f"({world.obstacle_called(number)})"
             )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kittiwake.control import CONTROLLERS
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.errors import KittiwakeError, LadderError, ScenarioError
 from kittiwake.core.ladder import Rung, ladder_path
 from kittiwake.core.units import stored_name

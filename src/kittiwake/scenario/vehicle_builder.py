@@ -5,22 +5,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import equinox as eqx
+
 from kittiwake.actuators import FAULTS
 from kittiwake.control import CONTROLLERS
-from kittiwake.core.component import (
-    AbstractAvoidance,
-    AbstractDynamics,
-    AbstractEstimator,
-    AbstractFault,
-    AbstractGuidance,
-    AbstractTurbulence,
-    Situation,
-)
+from kittiwake.core.dynamics import AbstractDynamics, AbstractFault
+from kittiwake.core.environment import AbstractTurbulence
 from kittiwake.core.errors import LadderError, ScenarioError
+from kittiwake.core.estimator import AbstractEstimator
+from kittiwake.core.guidance import AbstractAvoidance, AbstractGuidance
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.signals import Off
+from kittiwake.core.situation import Situation
 from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.world import World
 from kittiwake.estimation import ESTIMATORS
@@ -119,6 +117,7 @@ class VehicleBuilder:
             return members
         rate_hz = self.components.rate_hz
         ready: dict[str, Vehicle] = {}
+        before: Vehicle | None = None
         for name, vehicle in members.items():
             situation = Situation(
                 *(self.world, vehicle.dynamics, vehicle.start),
@@ -133,9 +132,10 @@ class VehicleBuilder:
             )
             if None in (estimator, guidance, *avoidance):
                 return {}
-            ready[name] = dataclasses.replace(
-                vehicle, estimator=estimator, guidance=guidance, avoidance=avoidance
-            )
+            parts = {"estimator": estimator, "guidance": guidance, "avoidance": avoidance}
+            if before is not None:
+                parts = {key: _shared(getattr(before, key), own) for key, own in parts.items()}
+            before = ready[name] = dataclasses.replace(vehicle, **parts)
         return ready
 
     def _prepared(self, part: Scheduled[Any], situation: Situation, path: KeyPath) -> Any:
@@ -320,6 +320,11 @@ def _kind_of(written: Any) -> Any:
     if not isinstance(name, str) or name not in CONTROLLERS.entries:
         return None
     return CONTROLLERS.find(name)
+
+
+def _shared(one: Any, other: Any) -> Any:
+    """The first of two equal things, so that vehicles share what was prepared alike for them."""
+    return one if eqx.tree_equal(one, other, typematch=True) else other
 
 
 def _refuse_unfit(fault: AbstractFault, vehicle: type[AbstractDynamics]) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from kittiwake.core.component import AbstractTurbulence
+from kittiwake.core.environment import AbstractTurbulence
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.core.world import World

@@ -19,9 +19,9 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.measurements import HeightMeasurement
 from kittiwake.core.noise import GaussMarkov, normal
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Flag, Real
 
 

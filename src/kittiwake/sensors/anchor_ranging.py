@@ -17,9 +17,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.measurements import AnchorMeasurement
 from kittiwake.core.noise import uniform
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 

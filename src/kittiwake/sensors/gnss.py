@@ -27,11 +27,11 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray, UInt32
 
 from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
 from kittiwake.core.choice import chosen
-from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.core.satellites import SKY, Sky
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 

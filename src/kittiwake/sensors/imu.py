@@ -23,9 +23,9 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.measurements import InertialMeasurement
 from kittiwake.core.noise import GaussMarkov
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.triad import Triad, TriadState

@@ -16,9 +16,9 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.measurements import InertialMeasurement
 from kittiwake.core.noise import normals3, uniform3
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.component import SensorInputs
 from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.core.scene import Scene
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical

@@ -17,10 +17,10 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.measurements import MagneticMeasurement
 from kittiwake.core.noise import normal3
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3

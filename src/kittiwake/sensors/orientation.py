@@ -16,9 +16,9 @@ from typing import Annotated, ClassVar
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.measurements import OrientationMeasurement
 from kittiwake.core.noise import GaussMarkov, normal3
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 

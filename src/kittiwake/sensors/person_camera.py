@@ -29,8 +29,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.measurements import AbstractMeasurement
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.core.terrain import CLUTTER, OCCLUSION, TERRAIN, Terrain
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3

@@ -10,11 +10,11 @@ import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.core.noise import normal
 from kittiwake.core.plume import PLUME, AbstractCloud
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
 
 

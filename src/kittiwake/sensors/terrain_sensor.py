@@ -4,9 +4,9 @@ from typing import Any, ClassVar
 
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.measurements import AbstractMeasurement
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.core.terrain import TERRAIN, Terrain
 from kittiwake.geometry.scalar import Count, Real
 

@@ -18,10 +18,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.component import SensorInputs
 from kittiwake.core.measurements import RangeMeasurement
 from kittiwake.core.ray import refuse_without_direction, unit
 from kittiwake.core.scene import Scene
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.ranging import AbstractUltrasonic

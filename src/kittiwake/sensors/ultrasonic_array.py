@@ -17,10 +17,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.component import SensorInputs
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.core.ray import refuse_without_direction, unit
 from kittiwake.core.scene import Scene
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.ranging import AbstractUltrasonic

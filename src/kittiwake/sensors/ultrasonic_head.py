@@ -27,10 +27,10 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.component import SensorInputs
 from kittiwake.core.head import AbstractHead, HeadAngles, HeadMeasurement
 from kittiwake.core.ray import Hit
 from kittiwake.core.scene import scene
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle

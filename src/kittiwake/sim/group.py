@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kittiwake.core.component import AbstractComponent, AbstractDynamics, AbstractFault
+from kittiwake.core.component import AbstractComponent
+from kittiwake.core.dynamics import AbstractDynamics, AbstractFault
 from kittiwake.core.kinematics import Start
 from kittiwake.core.vehicle import Vehicle
 

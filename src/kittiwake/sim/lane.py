@@ -10,18 +10,15 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.apart import apart
 from kittiwake.core.choice import chosen
-from kittiwake.core.component import (
-    AbstractComponent,
-    AvoidanceInputs,
-    EstimatorInputs,
-    GuidanceInputs,
-    SensorInputs,
-)
+from kittiwake.core.component import AbstractComponent
+from kittiwake.core.estimator import EstimatorInputs
+from kittiwake.core.guidance import AvoidanceInputs, GuidanceInputs
 from kittiwake.core.instrument import Sample
 from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.limit import Limit, finite
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.core.signals import Off, OneOf
 from kittiwake.core.strong import like, strong
 from kittiwake.core.surroundings import Surroundings

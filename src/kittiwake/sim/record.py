@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.columns import Block, to_blocks, to_columns
-from kittiwake.core.component import Uncertainty
+from kittiwake.core.estimator import Uncertainty
 from kittiwake.core.footing import Footing
 from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import motion_columns

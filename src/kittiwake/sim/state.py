@@ -5,7 +5,7 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.component import Uncertainty
+from kittiwake.core.estimator import Uncertainty
 from kittiwake.core.footing import Footing
 from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kittiwake.core.component import AbstractDynamics
+from kittiwake.core.dynamics import AbstractDynamics
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pytest
 
 from kittiwake.control.distance_lock import DistanceLock
 from kittiwake.control.surface_following import SurfaceFollowing
-from kittiwake.core.component import AbstractGuidance
+from kittiwake.core.guidance import AbstractGuidance
 from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import SurfaceMotion
 from kittiwake.core.vehicle import Scheduled

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kittiwake.core.component import AbstractSensor
 from kittiwake.core.instrument import AbstractSensorError, Instrument
 from kittiwake.core.keys import seed_key
+from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build

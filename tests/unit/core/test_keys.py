@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.core.component import AbstractSensor
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.keys import named, seed_key
+from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Real
 from kittiwake.sim.fleet import Fleet

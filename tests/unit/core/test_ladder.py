@@ -8,7 +8,7 @@ from kittiwake.control import CONTROLLERS
 from kittiwake.control.qrsim_velocity import QRSimVelocity
 from kittiwake.control.qrsim_waypoint import QRSimWaypoint
 from kittiwake.control.stick_inversion import StickInversion
-from kittiwake.core.component import AbstractController
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.errors import LadderError
 from kittiwake.core.ladder import controller_name, ladder_path
 from kittiwake.core.signals import (

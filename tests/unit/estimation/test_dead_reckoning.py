@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kittiwake.core.component import EstimatorInputs
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.estimator import EstimatorInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import InertialMeasurement
 from kittiwake.core.strong import strong

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kittiwake.core.component import EstimatorInputs
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.estimator import EstimatorInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import (
     GnssMeasurement,
@@ -17,7 +17,12 @@ from kittiwake.core.measurements import (
 from kittiwake.core.standard_altitude import standard_altitude
 from kittiwake.core.strong import strong
 from kittiwake.estimation.ekf import Ekf
-from kittiwake.estimation.ekf_parameters import StartErrors, Told
+from kittiwake.estimation.ekf_parameters import (
+    AccelerometerErrors,
+    GyroscopeErrors,
+    StartErrors,
+    Told,
+)
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors.barometer import Barometer
@@ -164,6 +169,15 @@ def test_what_it_is_told_by_the_scenario_has_to_be_all_of_it():
         load_scenario(
             "ekf-flight", ["vehicles.hummingbird.estimator={type: ekf, told: {gravity_mps2: 9.7}}"]
         )
+
+
+@pytest.mark.parametrize(
+    ("believed", "built_in"),
+    [(AccelerometerErrors(), Imu().accelerometer), (GyroscopeErrors(), Imu().gyroscope)],
+)
+def test_by_default_it_believes_of_its_unit_what_that_has(believed, built_in):
+    for field in dataclasses.fields(believed):
+        assert getattr(believed, field.name) == getattr(built_in, field.name)
 
 
 def test_a_fix_that_is_not_valid_tells_nothing():

@@ -3,8 +3,8 @@ import jax.numpy as jnp
 import pytest
 from tests.unit.sensors.sampling import seen
 
-from kittiwake.core.component import EstimatorInputs
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.estimator import EstimatorInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.estimation.qrsim_estimate import QRSimEstimate

@@ -8,9 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kittiwake.core.component import GuidanceInputs, Situation
+from kittiwake.core.guidance import GuidanceInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import Off, OneOf, PositionYaw
+from kittiwake.core.situation import Situation
 from kittiwake.core.strong import like, strong
 from kittiwake.core.world import FlightArea
 from kittiwake.geometry.vec3 import Vec3

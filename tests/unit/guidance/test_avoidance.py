@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from kittiwake.core.component import AbstractSensor, AvoidanceInputs, Situation
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import AvoidanceInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import RangeMeasurement, RangesMeasurement
+from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.signals import PositionYaw, ThrustAttitude, VelocityYaw
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.avoidance.barrier import Barrier

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kittiwake.core.component import GuidanceInputs
+from kittiwake.core.guidance import GuidanceInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.curve import Curve

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from tests.unit.guidance.guided import KEY, inputs_at
 
-from kittiwake.core.component import Situation
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.head import HeadMeasurement
 from kittiwake.core.kinematics import Start
+from kittiwake.core.situation import Situation
 from kittiwake.core.strong import like, strong
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.follow_surface import (

@@ -10,8 +10,8 @@ import pytest
 from tests.unit.guidance.guided import ANYWHERE
 
 import kittiwake as kw
-from kittiwake.core.component import GuidanceInputs
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import GuidanceInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.acceleration_profile import AccelerationProfile

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.core.component import GuidanceInputs
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import GuidanceInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import ModeCommand
 from kittiwake.geometry.vec3 import Vec3

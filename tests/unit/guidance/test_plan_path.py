@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kittiwake.core.component import Situation
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Start
+from kittiwake.core.situation import Situation
 from kittiwake.core.world import FlightArea
 from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.environment.obstacles.sheets import Plane

@@ -11,8 +11,8 @@ from scipy.interpolate import CubicSpline
 from tests.unit.guidance.guided import ANYWHERE
 
 import kittiwake as kw
-from kittiwake.core.component import GuidanceInputs
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import GuidanceInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.route import Route
 from kittiwake.geometry.vec3 import Vec3

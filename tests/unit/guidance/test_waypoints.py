@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from kittiwake.core.component import GuidanceInputs
+from kittiwake.core.guidance import GuidanceInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.waypoints import Waypoints

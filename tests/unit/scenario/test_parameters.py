@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from kittiwake.core.bounds import FRACTION, POSITIVE, Bounds
-from kittiwake.core.component import AbstractWind
+from kittiwake.core.environment import AbstractWind
 from kittiwake.core.errors import CommandError, ScenarioError
 from kittiwake.core.recording import Recording
 from kittiwake.core.units import DEGREE_RAD, FOOT_M, HECTOPASCAL_PA, KNOT_MPS, RPM_RADPS

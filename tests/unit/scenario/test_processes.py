@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AbstractProcess, AbstractProcessKind
+from kittiwake.core.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.registry import Entry, Registry
 from kittiwake.geometry.scalar import Real

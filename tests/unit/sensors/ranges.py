@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from kittiwake.core.component import SensorInputs
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.core.world import World
 from kittiwake.geometry.vec3 import Vec3

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kittiwake.core.component import SensorInputs
 from kittiwake.core.kinematics import Start
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.core.world import World
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario

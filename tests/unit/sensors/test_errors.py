@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kittiwake.core.component import AbstractSensor, SensorInputs
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.kinematics import Start
@@ -18,6 +17,7 @@ from kittiwake.core.measurements import (
     OrientationMeasurement,
     PressureMeasurement,
 )
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.core.standard_altitude import standard_altitude
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.scalar import Count, Flag, Real

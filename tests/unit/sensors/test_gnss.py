@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.core.component import SensorInputs
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
 from kittiwake.core.satellites import SKY, Satellites, Sky
+from kittiwake.core.sensor import SensorInputs
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.core.world import Origin
 from kittiwake.environment.satellites.nominal import NominalConstellation

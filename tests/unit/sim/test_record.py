@@ -9,9 +9,9 @@ import jax
 import numpy as np
 import pytest
 
-from kittiwake.core.component import AbstractSensor
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.keys import seed_key
+from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3

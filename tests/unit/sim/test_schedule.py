@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kittiwake.core.component import AbstractController, AbstractSensor
+from kittiwake.core.controller import AbstractController
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.keys import seed_key
+from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.signals import AttitudeThrottle, PositionYaw
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.scenario.build import build

@@ -11,7 +11,7 @@ from jaxtyping import Float64
 from kittiwake.analysis.overview.nature import NOTHING, Nature, find_nature, wanted_of
 
 if TYPE_CHECKING:
-    from kittiwake.core.component import AbstractPlatform, AbstractRegion
+    from kittiwake.core.environment import AbstractPlatform, AbstractRegion
     from kittiwake.core.world import World
     from kittiwake.geometry.vec3 import Vec3
 

@@ -64,6 +64,13 @@ def tube(ray: Ray, radius_m: Real, half_height_m: Real) -> list[Meeting]:
 
 def block(ray: Ray, half_m: Vec3) -> Real:
     """How far the surface of a box is; the ray's direction need not be of unit length."""
+    enters, leaves = span(ray, half_m)
+    met = (enters <= leaves) & (leaves >= 0.0)
+    return jnp.where(met, jnp.where(enters >= 0.0, enters, leaves), jnp.inf)
+
+
+def span(ray: Ray, half_m: Vec3) -> tuple[Real, Real]:
+    """Where a ray's whole line enters a box and leaves it again, the other way round if never."""
     enters, leaves = -jnp.inf, jnp.inf
     for axis in "xyz":
         origin, slope, half = (getattr(v, axis) for v in (ray.origin_m, ray.direction, half_m))
@@ -73,8 +80,7 @@ def block(ray: Ray, half_m: Vec3) -> Real:
         always = jnp.where(jnp.abs(origin) <= half, jnp.inf, -jnp.inf)
         middle, off = -origin * inverse, jnp.where(level, always, half * jnp.abs(inverse))
         enters, leaves = jnp.maximum(enters, middle - off), jnp.minimum(leaves, middle + off)
-    met = (enters <= leaves) & (leaves >= 0.0)
-    return jnp.where(met, jnp.where(enters >= 0.0, enters, leaves), jnp.inf)
+    return enters, leaves
 
 
 def triangle(ray: Ray, one: Vec3, two: Vec3, three: Vec3) -> Meeting:

@@ -26,6 +26,7 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.clearance import NORTH, Near, between, prism
 from kittiwake.core.ray import LEAST_SLOPE, Ray
 from kittiwake.core.strong import strong
+from kittiwake.environment.obstacles.meetings import span
 from kittiwake.environment.obstacles.nearest import HALVINGS
 from kittiwake.environment.obstacles.outlines import STEPS
 from kittiwake.environment.obstacles.placed import AbstractPlaced
@@ -155,14 +156,8 @@ class WavySheet(AbstractPlaced):
 
 def _inside(ray: Ray, half_m: Vec3) -> tuple[Real, Real]:
     """Where a ray enters a box about the origin, or begins in it, and where it leaves it."""
-    enters, leaves = 0.0, jnp.inf
-    for axis in "xyz":
-        origin, slope, half = (getattr(v, axis) for v in (ray.origin_m, ray.direction, half_m))
-        level = jnp.abs(slope) < LEAST_SLOPE
-        inverse = jnp.where(level, 0.0, 1.0 / jnp.where(level, 1.0, slope))
-        always = jnp.where(jnp.abs(origin) <= half, jnp.inf, -jnp.inf)
-        middle, off = -origin * inverse, jnp.where(level, always, half * jnp.abs(inverse))
-        enters, leaves = jnp.maximum(enters, middle - off), jnp.minimum(leaves, middle + off)
+    enters, leaves = span(ray, half_m)
+    enters = jnp.maximum(enters, 0.0)
     met = enters <= leaves
     # of a ray that misses, finite numbers that contradict each other
     return jnp.where(met, enters, 1.0), jnp.where(met, leaves, 0.0)

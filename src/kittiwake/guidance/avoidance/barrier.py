@@ -26,7 +26,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import AvoidanceInputs
+from kittiwake.core.guidance import AvoidanceInputs
 from kittiwake.core.signals import VelocityYaw
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3

@@ -27,7 +27,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE
 from kittiwake.core.choice import chosen
-from kittiwake.core.component import AvoidanceInputs
+from kittiwake.core.guidance import AvoidanceInputs
 from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.component import AvoidanceInputs
+from kittiwake.core.guidance import AvoidanceInputs
 from kittiwake.core.signals import ThrustAttitude
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real

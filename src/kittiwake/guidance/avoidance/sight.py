@@ -14,10 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from kittiwake.core.component import AbstractAvoidance, AbstractSensor, AvoidanceInputs, Situation
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import AbstractAvoidance, AvoidanceInputs
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import AbstractMeasurement
+from kittiwake.core.sensor import AbstractSensor
+from kittiwake.core.situation import Situation
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
