@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.movers import Neighbour
 from kittiwake.core.support import Support
+from kittiwake.core.water import WaterSurface
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
@@ -51,7 +52,7 @@ class Surroundings(eqx.Module):
     vehicle; the height over them is infinite for a vehicle that is above none. ``neighbours`` are
     the nearest other vehicles, where somebody asked for them.
     ``nearest_obstacle_m`` is what is free between the vehicle's body and an obstacle; None in a
-    world without any.
+    world without any. ``water`` is the surface under a vessel; None where it is calm.
     ``surface_near`` is false where neither the vehicle nor one that is computed along with it can
     touch a surface in this step, so that contact need not be computed.
     """
@@ -69,6 +70,7 @@ class Surroundings(eqx.Module):
     surface_near: Flag = True
     neighbours: tuple[Neighbour, ...] = ()
     nearest_obstacle_m: Real | None = None
+    water: WaterSurface | None = None
 
     @property
     def height_above_surface_m(self) -> Real:
