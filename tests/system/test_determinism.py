@@ -32,7 +32,7 @@ ACROSS_BATCHES = 1e-12
 SIZES = [1, 7, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 64))]
 
 WORLD = {
-    "area": {axis: [-1000, 1000] for axis in ("x_m", "y_m", "z_m")},
+    "area": {axis: [-2000, 2000] for axis in ("x_m", "y_m", "z_m")},
     "wind": {"type": "shear", "speed_at_6m_mps": 3, "from_deg": 200},
     "turbulence": {"type": "dryden", "speed_at_6m_mps": 3},
 }
