@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kittiwake.core.signals import ModeCommand as ModeCommand
     from kittiwake.core.signals import Off as Off
     from kittiwake.core.signals import PositionYaw as PositionYaw
+    from kittiwake.core.signals import PropellerSpeeds as PropellerSpeeds
     from kittiwake.core.signals import RotorSpeeds as RotorSpeeds
     from kittiwake.core.signals import RudderThrust as RudderThrust
     from kittiwake.core.signals import SurfaceMotion as SurfaceMotion
@@ -67,6 +68,7 @@ _HOMES = {
     "Observation": "kittiwake.runtime.stepper",
     "Off": "kittiwake.core.signals",
     "PositionYaw": "kittiwake.core.signals",
+    "PropellerSpeeds": "kittiwake.core.signals",
     "Quaternion": "kittiwake.geometry.quaternion",
     "RotorSpeeds": "kittiwake.core.signals",
     "RudderThrust": "kittiwake.core.signals",
@@ -110,6 +112,7 @@ __all__ = [
     "Observation",
     "Off",
     "PositionYaw",
+    "PropellerSpeeds",
     "Quaternion",
     "RotorSpeeds",
     "RudderThrust",

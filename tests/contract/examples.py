@@ -23,6 +23,7 @@ from kittiwake.actuators.battery import LithiumPolymer
 from kittiwake.actuators.motor_fault import MotorFault
 from kittiwake.actuators.propeller_fault import PropellerFault
 from kittiwake.actuators.rudder_fault import RudderFault
+from kittiwake.actuators.shaft_fault import ShaftFault
 from kittiwake.control import CONTROLLERS
 from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.allocation import allocation
@@ -46,8 +47,10 @@ from kittiwake.control.surface_following import SurfaceFollowing
 from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
 from kittiwake.control.uav_usv_cascade import UavUsvCascade
 from kittiwake.control.uav_usv_flatness import UavUsvFlatness
+from kittiwake.control.vessel_propellers import VesselPropellers
 from kittiwake.core.columns import column_names, from_columns, to_columns
 from kittiwake.core.estimator import EstimatorInputs
+from kittiwake.core.field import FIELD, Field
 from kittiwake.core.guidance import AvoidanceInputs, GuidanceInputs
 from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics, Start
@@ -67,11 +70,14 @@ from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.core.terrain import TERRAIN, Ground
 from kittiwake.core.vehicle import Scheduled
-from kittiwake.core.world import FlightArea, World
+from kittiwake.core.water import Waterplane
+from kittiwake.core.waves import Sea
+from kittiwake.core.world import FlightArea, Origin, World
 from kittiwake.core.wrench import Wrench
 from kittiwake.environment import (
     ATMOSPHERES,
     CURRENTS,
+    FIELDS,
     INTERACTIONS,
     OBSTACLES,
     PLATFORMS,
@@ -81,9 +87,13 @@ from kittiwake.environment import (
     SATELLITES,
     TERRAINS,
     TURBULENCE,
+    WAVES,
     WINDS,
 )
 from kittiwake.environment.current import UniformCurrent
+from kittiwake.environment.fields.from_seed import SeededField
+from kittiwake.environment.fields.patches import Patch, Patches
+from kittiwake.environment.fields.raster import Grid, Raster
 from kittiwake.environment.obstacles.boxes import Box, Platform, Slab
 from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.environment.obstacles.mesh import Mesh
@@ -102,6 +112,8 @@ from kittiwake.environment.satellites.precise import OrbitTable, PreciseConstell
 from kittiwake.environment.satellites.range_errors import FirstOrderError
 from kittiwake.environment.terrain import PouredTerrain
 from kittiwake.environment.turbulence import Dryden
+from kittiwake.environment.waves.irregular import JonswapSea, PiersonMoskowitzSea
+from kittiwake.environment.waves.regular import RegularWaves
 from kittiwake.environment.wind import ShearWind
 from kittiwake.estimation import ESTIMATORS
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
@@ -149,6 +161,7 @@ from kittiwake.sensors.magnetometer import Magnetometer
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.person_camera import PersonCamera
 from kittiwake.sensors.plume_sensor import PlumeSensor
+from kittiwake.sensors.probe import Probe, ViewBelow
 from kittiwake.sensors.range_camera import RangeCamera
 from kittiwake.sensors.terrain_sensor import TerrainMeasurement
 from kittiwake.sensors.ultrasonic import Ultrasonic
@@ -166,10 +179,22 @@ CORNERS = np.array(
 )
 AREA = FlightArea((-9.0, 9.0), (-9.0, 9.0), (0.0, 9.0))
 PLACES = (Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0), Vec3(-2.0, 4.0, 6.0))
+LAKE = Course(
+    "coverage",
+    lane_spacing_m=2.0,
+    polygon_world_m=((0.0, 0.0), (9.0, 1.0), (5.0, 4.0), (8.0, 9.0), (0.0, 7.0)),
+    islands_world_m=(((2.0, 3.0), (4.0, 3.0), (3.0, 5.0)),),
+    margin_m=0.2,
+    height_world_m=10.0,
+)
 SWEEP = Course("sweep", Vec3(1.0, 2.0, 10.0), 6.0, 4.0, 2.0, 0.5)
+GRID = Grid("six.asc", (-3.0, -4.0), 5.0, np.array([[1.0, 2.0, 3.0], [4.0, 6.0, 8.0]]))
 # of a task that asks for nothing there
 ANYWHERE: Any = Situation(
-    SimpleNamespace(area=FlightArea(), obstacles=(), ground_z_m=-1e5), None, Start(), {}
+    SimpleNamespace(area=FlightArea(), obstacles=(), ground_z_m=-1e5, origin=Origin()),
+    None,
+    Start(),
+    {},
 )
 HUBS = (Vec3(0.2, 0.0, 0.0), Vec3(0.0, -0.2, 0.0), Vec3(-0.2, 0.0, 0.0), Vec3(0.0, 0.2, 0.0))
 
@@ -223,6 +248,7 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     },
     "faults/motor": {"begun": lambda: MotorFault(0.5 * DT_S, 1, 0.3)},
     "faults/propeller": {"begun": lambda: PropellerFault(0.5 * DT_S, 0.3)},
+    "faults/shaft": {"begun": lambda: ShaftFault(0.5 * DT_S, "left", 0.3)},
     "faults/rudder": {"begun": lambda: RudderFault(0.5 * DT_S, 0.3)},
     "controllers/acceleration": {
         "of 1.5 kg": lambda: Acceleration(mass_kg=1.5, max_thrust_n=28.8),
@@ -269,6 +295,11 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "controllers/mixer": {
         "plus": lambda: Mixer(allocation(HUBS, (1.0, -1.0, 1.0, -1.0), 0.02), 1e-5, 800.0)
     },
+    "controllers/vessel-propellers": {
+        "otter": lambda: VesselPropellers(
+            *(60.5, 43.0, 0.395, 0.0111, 0.0064, 104.0, 102.0), 77.6, 45.3, 453.0
+        ),
+    },
     "forces/linear-drag": {"uneven": lambda: LinearDrag(Vec3(0.1, 0.2, 0.3))},
     "forces/quadratic-drag": {"uneven": lambda: QuadraticDrag(Vec3(0.1, 0.2, 0.3))},
     "forces/rotation-damping": {"uneven": lambda: RotationDamping(Vec3(0.1, 0.2, 0.3))},
@@ -310,6 +341,7 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "once": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0))),
         "for ever": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0)), loop=True),
         "sweep": lambda: Waypoints(course=SWEEP).prepared(ANYWHERE),
+        "coverage": lambda: Waypoints(course=LAKE).prepared(ANYWHERE),
     },
     "guidance/curve": {
         "helix": lambda: Curve(
@@ -356,6 +388,7 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "for ever": lambda: LineOfSight(PLACES, loop=True),
         "in pursuit": lambda: LineOfSight(PLACES, heading="pursuit"),
         "sweep": lambda: LineOfSight(course=SWEEP).prepared(ANYWHERE),
+        "coverage": lambda: LineOfSight(course=LAKE).prepared(ANYWHERE),
     },
     "guidance/mode-tour": {
         "in turn": lambda: ModeTour(
@@ -431,6 +464,10 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "ahead": lambda: PersonCamera(Mount(), columns=3, rows=2),
     },
     "sensors/plume": {"of all": PlumeSensor, "of one": lambda: PlumeSensor("puffs")},
+    "sensors/probe": {
+        "in the water": lambda: Probe("algae", Vec3(0.1, 0.0, -30.0), (-9.0, 99.0), None, 2.0),
+        "from above": lambda: Probe("algae", footprint=ViewBelow(0.2)),
+    },
     "sensor_errors/dropout": {"in bursts": lambda: Dropout(0.3, 5.0)},
     "sensor_errors/latency": {"of two": lambda: Latency(2.0 * DT_S)},
     "sensor_errors/bias": {
@@ -446,6 +483,15 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "of one field": lambda: Stuck(0.5 * DT_S, field="satellites"),
     },
     "winds/shear": {"breeze": lambda: ShearWind(speed_at_6m_mps=3.0, from_rad=0.5)},
+    "fields/patches": {
+        "two": lambda: Patches(
+            "ug/l", 5.0, (Patch(AHEAD, 9.0, 4.0), Patch(Vec3(0.0, 5.0, 0.0), 3.0, -1.0)), 0.1
+        ),
+    },
+    "fields/from-seed": {
+        "drifting": lambda: SeededField("K", 288.0, 2.0, 9.0, 8, 0.3, Vec3(0.1, 0.2, 0.0)),
+    },
+    "fields/raster": {"of six cells": lambda: Raster(GRID, trend_per_m=0.1)},
     "plumes/gaussian": {
         "drawn": GaussianPlume,
         "given": lambda: GaussianPlume(AHEAD, (4.0, 9.0, 15.0), 0.6),
@@ -456,6 +502,21 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     },
     "plumes/gaussian-puff-dispersion": {
         "drawn": lambda: PuffPlume(Sources(number=(1, 3)), mean_interval_s=0.01),
+    },
+    "waves/regular": {
+        "drawn": lambda: RegularWaves(0.4, 3.0, 0.5),
+        "on shallow water": lambda: RegularWaves(0.4, 3.0, 0.5, 1.5, 0.2),
+    },
+    "waves/pierson-moskowitz": {
+        "by the wind": lambda: PiersonMoskowitzSea(wind_speed_mps=5.0, components=8),
+        "by its state": lambda: PiersonMoskowitzSea(sea_state=2, spreading=4.0, components=8),
+    },
+    "waves/jonswap": {
+        "by the wind": lambda: JonswapSea(wind_speed_mps=5.0, fetch_m=3000.0, components=8),
+        "by its height": lambda: JonswapSea(
+            0.4, peak_period_s=3.0, towards_rad=0.5, spreading=9.0, water_depth_m=2.0, components=8
+        ),
+        "glassy": lambda: JonswapSea(sea_state=0, components=8),
     },
     "terrains/pour": {"small": lambda: PouredTerrain(cells=10, persons=(2, 3))},
     "platforms/fixed": {"ramp": lambda: FixedPlatform(Vec3(1.0, 2.0, 3.0), 4.0, 2.0, 0.5, 0.2)},
@@ -593,6 +654,7 @@ def world() -> World:
     satellites = satellites_of(NominalConstellation(), plain)
     processes = {
         SKY: satellites,
+        f"{FIELD}algae": Field(SeededField(length_scale_m=9.0, waves=8)),
         f"{PLUME}cloud": plume_of(GaussianPlume(Vec3(1.0, 2.0, 9.0)), plain),
         f"{PLUME}puffs": plume_of(PuffPlume(mean_interval_s=0.01), plain),
         TERRAIN: Ground(PouredTerrain(cells=10), AREA),
@@ -638,10 +700,24 @@ def _smelled(plume: Plume, state: Any, seen: tuple[Vec3, Any], key: Any) -> tupl
     return later, Vec3(cloud.concentration(place, time_s), 0.0, 0.0)
 
 
+def _probed(field: Field, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
+    """Of a field, its value at a place."""
+    place, time_s = seen
+    later, drawn = field.step(state, time_s, DT_S, key)
+    return later, Vec3(field.kind.value(drawn, place, time_s), 0.0, 0.0)
+
+
 def _trodden(ground: Ground, state: Any, place: Vec3, key: Any) -> tuple[Any, Any]:
     """Of the ground, its class at a place."""
     later, seen = ground.step(state, 0.0, DT_S, key)
     return later, TerrainMeasurement(seen.class_at(place.x, place.y))
+
+
+def _afloat(sea: Sea, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
+    """Of waves, the surface under a vessel at a place."""
+    place, time_s = seen
+    later, waves = sea.step(state, time_s, DT_S, key)
+    return later, waves.under(Waterplane(place.x, place.y, 0.3, 2.0, 1.0, 0.1))
 
 
 def _measurements(estimator: Any, circumstance: Circumstance, tick: int) -> dict[str, Any]:
@@ -801,10 +877,22 @@ CONTRACTS = {
         lambda _, state, seen, key: _smelled(seen[0], state, seen[1:], key),
         lambda _, seen, key: seen[0].init(key),
     ),
+    "fields": Contract(
+        FIELDS,
+        lambda kind, at, tick: (Field(kind), at.start.position_world_m, tick * DT_S),
+        lambda _, state, seen, key: _probed(seen[0], state, seen[1:], key),
+        lambda _, seen, key: seen[0].init(key),
+    ),
     "terrains": Contract(
         TERRAINS,
         lambda kind, at, _: (Ground(kind, AREA), at.start.position_world_m),
         lambda _, state, seen, key: _trodden(seen[0], state, seen[1], key),
+        lambda _, seen, key: seen[0].init(key),
+    ),
+    "waves": Contract(
+        WAVES,
+        lambda kind, at, tick: (Sea(kind, 9.81), at.start.position_world_m, tick * DT_S),
+        lambda _, state, seen, key: _afloat(seen[0], state, seen[1:], key),
         lambda _, seen, key: seen[0].init(key),
     ),
     "range_errors": Contract(RANGE_ERRORS, lambda _, __, tick: tick * DT_S, _error_step),

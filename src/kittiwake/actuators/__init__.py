@@ -24,6 +24,10 @@ FAULTS = Registry(
         "propeller": Entry(
             "kittiwake.actuators.propeller_fault:PropellerFault", "a vessel's thrust is lost"
         ),
+        "shaft": Entry(
+            "kittiwake.actuators.shaft_fault:ShaftFault",
+            "one of a vessel's two propellers turns at a share of its speed, or not at all",
+        ),
         "rudder": Entry("kittiwake.actuators.rudder_fault:RudderFault", "a vessel's rudder jams"),
     },
 )

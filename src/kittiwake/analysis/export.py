@@ -24,7 +24,7 @@ def export_csv(log: Log, folder: str | Path) -> list[Path]:
     """Write one ``NAME.csv`` for each vehicle into a folder, which is made if need be."""
     folder = Path(folder)
     paths = [_csv_path(folder, name) for name in log.names]
-    with _writing(folder):
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     return [write_csv(log, name, path) for name, path in zip(log.names, paths, strict=True)]
 
@@ -33,7 +33,7 @@ def write_csv(log: Log, name: str, path: Path) -> Path:
     """Write one vehicle's rows into a file; returns its path."""
     pyarrow, csv = optional("pyarrow", "data"), optional("pyarrow.csv", "data")
     options = csv.WriteOptions(quoting_header="none")
-    with _writing_file(path):
+    with writing_file(path):
         csv.write_csv(pyarrow.table(_columns(log, name)), path, options)
     return path
 
@@ -50,7 +50,7 @@ def export_parquet(log: Log, path: str | Path) -> None:
         vehicle = pyarrow.repeat(name, len(log.values(name))).dictionary_encode()
         parts.append(pyarrow.table({"vehicle": vehicle} | _columns(log, name)))
     together = pyarrow.concat_tables(parts, promote_options="default")
-    with _writing_file(Path(path)):
+    with writing_file(Path(path)):
         parquet.write_table(together, path)
 
 
@@ -69,7 +69,7 @@ def export_mcap(log: Log, folder: str | Path, path: str | Path) -> None:
         )
         raise LogError(message)
     layouts = {name: (log.columns(name), log.quantities(name)) for name in log.names}
-    with _writing_file(path), path.open("wb") as stream:
+    with writing_file(path), path.open("wb") as stream:
         writer = LogWriter(stream, layouts)
         _copy(log, writer)
         for attachment, media_type in MEDIA_TYPES.items():
@@ -79,7 +79,7 @@ def export_mcap(log: Log, folder: str | Path, path: str | Path) -> None:
 
 
 @contextmanager
-def _writing_file(path: Path) -> Generator[None]:
+def writing_file(path: Path) -> Generator[None]:
     """Refuses a path that no file can be written at, and says what to write instead."""
     if os.path.isdir(path):  # unlike the method, it takes any path
         message = f"'{path}' is a folder. Name a file in it, such as '{path / 'log'}'."
@@ -87,12 +87,13 @@ def _writing_file(path: Path) -> Generator[None]:
     if not os.path.isdir(path.parent):
         message = f"there is no folder '{path.parent}'. Make it first, or name a file elsewhere."
         raise LogError(message)
-    with _writing(path):
+    with writing(path):
         yield
 
 
 @contextmanager
-def _writing(path: Path) -> Generator[None]:
+def writing(path: Path) -> Generator[None]:
+    """Says of what cannot be written why, and what to do."""
     try:
         yield
     except OSError as error:

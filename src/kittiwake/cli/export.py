@@ -1,14 +1,17 @@
 """``kittiwake export``: a run's log for other tools."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kittiwake.cli.plot import Folder
 from kittiwake.core.errors import KittiwakeError, LogError, did_you_mean
 
-FORMATS = ("csv", "parquet", "mcap")
+if TYPE_CHECKING:
+    from kittiwake.analysis.log import Log
+
+FORMATS = ("csv", "parquet", "mcap", "geojson", "geotiff")
 
 
 def export(
@@ -16,7 +19,9 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            metavar="|".join(FORMATS), help="csv: a file for each vehicle; parquet, mcap: one file."
+            metavar="|".join(FORMATS),
+            help="csv: a file for each vehicle; parquet, mcap, geojson: one file; geotiff: a map "
+            "for each field.",
         ),
     ],
     out: Annotated[
@@ -25,16 +30,30 @@ def export(
             "-o",
             "--out",
             metavar="PATH",
-            help="A folder for csv, else a file; in DIR unless given.",
+            help="A folder for csv and geotiff, else a file; in DIR unless given.",
         ),
     ] = None,
+    cell: Annotated[
+        float | None,
+        typer.Option(metavar="M", help="geotiff: the size of a cell in metres.", min=1e-3),
+    ] = None,
+    *,
+    fill: Annotated[
+        bool,
+        typer.Option(
+            "--fill", help="geotiff: cells without a sample take the inverse-distance mean."
+        ),
+    ] = False,
 ) -> None:
-    """Turn a run's log into CSV, Parquet, or a complete MCAP file."""
+    """Turn a run's log into CSV, Parquet, MCAP, or what its probes found into GeoJSON, GeoTIFF."""
     from kittiwake.analysis.export import export_csv, export_mcap, export_parquet, write_csv
     from kittiwake.analysis.log import Log
 
     if to not in FORMATS:
         message = f"--to {to} is not known. {did_you_mean(to, list(FORMATS))}"
+        raise KittiwakeError(message)
+    if to != "geotiff" and (cell is not None or fill):
+        message = f"--cell and --fill say how to map; --to {to} has no cells. Leave them out."
         raise KittiwakeError(message)
     log = Log.read(folder)
     if to == "csv" and out is not None and out.suffix == ".csv":
@@ -44,11 +63,24 @@ def export(
     elif to == "parquet":
         written = [out or folder / "log.parquet"]
         export_parquet(log, written[0])
-    else:
+    elif to == "mcap":
         written = [out or folder / "export.mcap"]
         export_mcap(log, folder, written[0])
+    else:
+        written = _mapped(log, to, out or folder, cell, fill=fill)
     for path in written:
         typer.echo(f"wrote {path}")
+
+
+def _mapped(log: "Log", to: str, out: Path, cell_m: float | None, *, fill: bool) -> list[Path]:
+    """What probes found, for a geographic information system."""
+    from kittiwake.analysis.export_map import export_geojson, export_geotiff
+
+    if to == "geotiff":
+        return export_geotiff(log, out, cell_m, fill=fill)
+    path = out / "samples.geojson" if out.is_dir() else out
+    export_geojson(log, path)
+    return [path]
 
 
 def _only_vehicle(names: tuple[str, ...]) -> str:

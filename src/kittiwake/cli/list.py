@@ -13,6 +13,7 @@ from kittiwake.core.registry import Registry
 from kittiwake.environment import (
     ATMOSPHERES,
     CURRENTS,
+    FIELDS,
     INTERACTIONS,
     OBSTACLES,
     PLATFORMS,
@@ -22,11 +23,13 @@ from kittiwake.environment import (
     SATELLITES,
     TERRAINS,
     TURBULENCE,
+    WAVES,
     WINDS,
 )
 from kittiwake.estimation import ESTIMATORS
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.guidance import AVOIDANCE, GUIDANCE
+from kittiwake.physics import PHYSICS
 from kittiwake.scenario.library import summaries
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.vehicles import VEHICLES
@@ -54,8 +57,11 @@ REGISTRIES: tuple[Registry, ...] = (
     SATELLITES,
     RANGE_ERRORS,
     PLUMES,
+    FIELDS,
     TERRAINS,
+    WAVES,
     INTERACTIONS,
+    PHYSICS,
 )
 # no behaviours and no tasks are there yet, but scripts may ask for them
 KINDS = ("scenarios", "behaviours", "tasks", *(registry.family for registry in REGISTRIES))

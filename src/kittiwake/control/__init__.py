@@ -114,6 +114,10 @@ CONTROLLERS = Registry(
             "kittiwake.control.vessel_heading_speed:VesselHeadingSpeed",
             "heading and speed to rudder and thrust of a vessel (UAV-USV)",
         ),
+        "vessel-propellers": Entry(
+            "kittiwake.control.vessel_propellers:VesselPropellers",
+            "heading and speed to the speeds of a vessel's two propellers",
+        ),
         "vessel-position": Entry(
             "kittiwake.control.vessel_position:VesselPosition",
             "a place to heading and speed of a vessel, by pure pursuit",

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.columns import from_columns, to_columns
+from kittiwake.core.engine import Carried, Collider
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
@@ -103,6 +105,22 @@ class AbstractDynamics(eqx.Module):
         """How it stands; None for a vehicle without feet."""
         del state
         return None
+
+    def collider(self) -> Collider:
+        """What others meet of it, before anything is compiled.
+
+        Raises:
+            ScenarioError: if it cannot be moved by what it touches.
+        """
+        message = (
+            f"{type(self).__name__} does not say how it gives way to what it touches; write "
+            "physics: compliant"
+        )
+        raise ScenarioError(message)
+
+    def carried(self, state: Any, carried: Carried) -> Any:
+        """The state after a step in which a physics engine moved the body."""
+        raise NotImplementedError
 
     def limits(self, state: Any) -> tuple[Limit, ...]:
         """The ranges in which this model means something, in the order they are judged in."""

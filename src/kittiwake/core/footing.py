@@ -1,10 +1,19 @@
 """How a vehicle stands on the ground or on a deck."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
 import equinox as eqx
+import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from kittiwake.core.support import Support
 from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.vec3 import Vec3
 
+# after so long in the air a touch is a new landing, not a bounce
+FLIGHT_S = 0.2
 # what a foot is over, beside the numbers of surfaces: none nearby; not known before a first step
 NOTHING, UNKNOWN = 0, -1
 
@@ -34,3 +43,45 @@ class Footing(eqx.Module):
     touch_speed_mps: Real
     touched_deck: Count
     touch_offset_m: Real
+
+    def stood(self, touching: Count, met: "Encounter", dt_s: Real) -> "Footing":
+        """After another step, at the end of which so many feet touch what was met."""
+        landed = (touching > 0) & (self.airborne_s >= FLIGHT_S)
+        return replace(
+            self,
+            touching=touching,
+            airborne_s=jnp.where(touching > 0, 0.0, self.airborne_s + dt_s),
+            landings=jnp.where(landed, self.landings + 1, self.landings),
+            touch_speed_mps=jnp.where(landed, met.speed_mps, self.touch_speed_mps),
+            touched_deck=jnp.where(landed, met.on_deck, self.touched_deck),
+            touch_offset_m=jnp.where(landed, met.offset_m, self.touch_offset_m),
+        )
+
+
+class Encounter(NamedTuple):
+    """How fast a vehicle comes to a surface, whether that is a deck, and how far from its centre.
+
+    The speed is relative to the surface; the distance is along the deck, 0 on the ground.
+    """
+
+    speed_mps: Real
+    on_deck: Count
+    offset_m: Real
+
+    @classmethod
+    def of(
+        cls,
+        number: Count,
+        decks: Sequence[Support],
+        position_world_m: Vec3,
+        velocity_world_mps: Vec3,
+    ) -> "Encounter":
+        """With the surface of a number, which is one of the decks or the ground."""
+        speed_mps, on_deck, offset_m = velocity_world_mps.norm(), jnp.asarray(0, jnp.int32), 0.0
+        for deck in decks:
+            this, across = number == deck.number, deck.across(position_world_m)
+            relative_mps = (velocity_world_mps - deck.velocity_at(position_world_m)).norm()
+            speed_mps = jnp.where(this, relative_mps, speed_mps)
+            on_deck = jnp.where(this, 1, on_deck).astype(jnp.int32)
+            offset_m = jnp.where(this, Vec3(across.x, across.y, 0.0).norm(), offset_m)
+        return cls(speed_mps, on_deck, offset_m)

@@ -45,6 +45,25 @@ class InertialMeasurement(AbstractMeasurement):
     angular_velocity_body_radps: Vec3
 
 
+class DeckMeasurement(AbstractMeasurement):
+    """Where the deck of the vehicle's partner is, the middle of its upper side, and its motion."""
+
+    position_world_m: Vec3
+    velocity_world_mps: Vec3
+    yaw_rad: Real
+
+
+class MarkerMeasurement(AbstractMeasurement):
+    """A marker on a deck as it is seen: its middle from the centre of mass, in body axes.
+
+    The yaw is that of the marker in the body. ``valid`` is False where no marker is seen.
+    """
+
+    position_body_m: Vec3
+    yaw_body_rad: Real
+    valid: Flag
+
+
 class MagneticMeasurement(AbstractMeasurement):
     """Of a magnetometer."""
 

@@ -17,6 +17,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from kittiwake.core.clearance import POINT, Body
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.solid import Solid
 from kittiwake.geometry.scalar import Count, Flag, Real, namespace
 from kittiwake.geometry.vec3 import Vec3
 
@@ -108,6 +110,15 @@ class AbstractObstacle(eqx.Module):
     @abstractmethod
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """Lines that show it in a picture; none for what has no end."""
+
+    def solids_world(self) -> tuple[Solid, ...]:
+        """What a physics engine takes it for, before anything is compiled.
+
+        Raises:
+            ScenarioError: if it cannot be touched.
+        """
+        message = f"{type(self).__name__} has no solids to touch; write physics: compliant"
+        raise ScenarioError(message)
 
 
 class Nearest(eqx.Module):

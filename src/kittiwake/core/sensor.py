@@ -31,6 +31,8 @@ class AbstractSensor(AbstractComponent):
     """Measures the truth with its errors; ``measures`` is the ``AbstractMeasurement`` it gives."""
 
     measures: ClassVar[type]
+    # whether it measures where the deck of the vehicle's partner is
+    sees_partner: ClassVar[bool] = False
 
     def check(self, world: Any) -> None:
         """Refuses a world in which there is not what it measures, before anything is compiled."""

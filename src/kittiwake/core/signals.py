@@ -219,6 +219,18 @@ class RudderThrust(eqx.Module):
         return cls(0.0, 0.0)
 
 
+class PropellerSpeeds(eqx.Module):
+    """The shafts of a vessel's two propellers; negative speeds push astern."""
+
+    left_radps: Real
+    right_radps: Real
+
+    @classmethod
+    def off(cls) -> "PropellerSpeeds":
+        """Both standing still."""
+        return cls(0.0, 0.0)
+
+
 class AttitudeThrottle(eqx.Module):
     """The stick inputs of an autopilot that levels itself: angles, throttle and yaw rate.
 
@@ -257,6 +269,7 @@ Signal: TypeAlias = (
     | RotorSpeeds
     | HeadingSpeed
     | RudderThrust
+    | PropellerSpeeds
     | AttitudeThrottle
     | Off
 )

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.solid import Solid
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -23,6 +24,13 @@ class Deck(eqx.Module):
     centre_body_m: Vec3
     length_m: Annotated[Real, POSITIVE]
     width_m: Annotated[Real, POSITIVE]
+
+    def solid(self) -> Solid:
+        """A plate below it."""
+        half = 0.5 * DEPTH_M
+        below = self.centre_body_m - Vec3(0.0, 0.0, half)
+        sizes = (0.5 * self.length_m, 0.5 * self.width_m, half)
+        return Solid.at("box", sizes, below, Quaternion.identity())
 
     def carried_by(self, vehicle: Kinematics) -> "Support":
         """Where the deck is and how it moves."""

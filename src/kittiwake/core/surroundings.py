@@ -53,6 +53,7 @@ class Surroundings(eqx.Module):
     the nearest other vehicles, where somebody asked for them.
     ``nearest_obstacle_m`` is what is free between the vehicle's body and an obstacle; None in a
     world without any. ``water`` is the surface under a vessel; None where it is calm.
+    ``partner`` is the deck of the vehicle's partner, wherever it is; None for one without.
     ``surface_near`` is false where neither the vehicle nor one that is computed along with it can
     touch a surface in this step, so that contact need not be computed.
     """
@@ -71,6 +72,7 @@ class Surroundings(eqx.Module):
     neighbours: tuple[Neighbour, ...] = ()
     nearest_obstacle_m: Real | None = None
     water: WaterSurface | None = None
+    partner: Support | None = None
 
     @property
     def height_above_surface_m(self) -> Real:

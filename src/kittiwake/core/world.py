@@ -28,6 +28,7 @@ from kittiwake.core.limit import Limit
 from kittiwake.core.ray import AbstractObstacle, Nearest, nearest_obstacle
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Scheduled
+from kittiwake.core.water import Waterplane, Waves
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
@@ -90,7 +91,8 @@ class World(eqx.Module):
     ``collision_distance_m`` are lost, if an interaction says how near they are. ``obstacles`` are
     what rays meet beside the ground, and vehicles must not touch; they may have names.
     ``processes`` are what evolves by itself, by name. The magnetic field is None where none is
-    known, and ``no_field_because`` says to those who measure it why.
+    known, and ``no_field_because`` says to those who measure it why. In a ``solid`` world nothing
+    is lost by touching: what is touched pushes back.
     """
 
     gravity_mps2: Real
@@ -106,12 +108,16 @@ class World(eqx.Module):
     platforms: tuple[AbstractPlatform, ...] = ()
     obstacles: tuple[AbstractObstacle, ...] = ()
     obstacle_names: tuple[str, ...] = eqx.field(static=True, default=())
+    platform_names: tuple[str, ...] = eqx.field(static=True, default=())
     magnetic_field_world_t: Vec3 | None = Vec3(0.0, 0.0, 0.0)
     no_field_because: str = eqx.field(static=True, default="")
+    solid: bool = eqx.field(static=True, default=False)
     start_utc: datetime = eqx.field(static=True, default=datetime(2026, 1, 1, 12, tzinfo=UTC))
     processes: dict[str, Scheduled[AbstractProcess]] = eqx.field(default_factory=dict)
 
-    def surroundings(self, kinematics: Kinematics, size_body_m: Vec3) -> Surroundings:
+    def surroundings(
+        self, kinematics: Kinematics, size_body_m: Vec3, waves: Waves | None = None
+    ) -> Surroundings:
         """What a vehicle of a size feels of the world alone: no gusts, no decks, no others."""
         up = kinematics.position_world_m.z
         height = up - self.ground_z_m
@@ -123,6 +129,10 @@ class World(eqx.Module):
             nearest_vehicle_m=jnp.asarray(jnp.inf, jnp.result_type(up)),
             current_world_mps=self.current.velocity_world_mps(kinematics.position_world_m),
         )
+        if waves is not None:
+            place, yaw = kinematics.position_world_m, kinematics.euler_world_from_body.yaw_rad
+            covered = Waterplane(place.x, place.y, yaw, size_body_m.x, size_body_m.y)
+            around = replace(around, water=waves.under(covered))
         if self.obstacles:
             left_m = self.nearest(kinematics, size_body_m).distance_m
             around = replace(around, nearest_obstacle_m=left_m)
@@ -163,10 +173,10 @@ class World(eqx.Module):
             "nearest_vehicle_m",
             "world.collision_distance_m",
             surroundings.nearest_vehicle_m,
-            low=self.collision_distance_m,
+            low=0.0 if self.solid else self.collision_distance_m,
             own=False,
         )
-        beside = surroundings.nearest_obstacle_m
+        beside = None if self.solid else surroundings.nearest_obstacle_m
         free = () if beside is None else (Limit(NEAREST_OBSTACLE, "world.obstacles", beside, 0.0),)
         return (*self.area.limits(kinematics.position_world_m), separation, *free)
 

@@ -158,6 +158,23 @@ PLUMES = Registry(
     },
 )
 
+FIELDS = Registry(
+    "fields",
+    "field",
+    {
+        "from-seed": Entry(
+            "kittiwake.environment.fields.from_seed:SeededField",
+            "a smooth random field of the seed",
+        ),
+        "patches": Entry(
+            "kittiwake.environment.fields.patches:Patches", "Gaussian patches on a background"
+        ),
+        "raster": Entry(
+            "kittiwake.environment.fields.raster:Raster", "a map from a file, by cells"
+        ),
+    },
+)
+
 TERRAINS = Registry(
     "terrains",
     "terrain",
@@ -176,6 +193,25 @@ CURRENTS = Registry(
         "none": Entry("kittiwake.environment.current:StillWater", "water at rest"),
         "uniform": Entry(
             "kittiwake.environment.current:UniformCurrent", "the same current everywhere"
+        ),
+    },
+)
+
+WAVES = Registry(
+    "waves",
+    "kind of waves",
+    {
+        "regular": Entry(
+            "kittiwake.environment.waves.regular:RegularWaves",
+            "waves of one height, period and direction",
+        ),
+        "pierson-moskowitz": Entry(
+            "kittiwake.environment.waves.irregular:PiersonMoskowitzSea",
+            "a fully developed sea by height, wind or sea state",
+        ),
+        "jonswap": Entry(
+            "kittiwake.environment.waves.irregular:JonswapSea",
+            "a growing sea by height, wind and fetch or sea state",
         ),
     },
 )

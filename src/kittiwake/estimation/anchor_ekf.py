@@ -37,11 +37,11 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs, Uncertainty
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import AnchorMeasurement
+from kittiwake.core.needed import Needed, refuse_without
 from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.situation import Situation
 from kittiwake.core.strong import strong
 from kittiwake.estimation.ekf_updates import Observation, weighed
-from kittiwake.estimation.needed import Needed, refuse_without
 from kittiwake.estimation.truth import Truth
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3

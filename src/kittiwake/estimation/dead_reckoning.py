@@ -29,13 +29,13 @@ from kittiwake.core.choice import chosen
 from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import InertialMeasurement
+from kittiwake.core.needed import Needed, refuse_without
 from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.situation import Situation
 from kittiwake.core.strong import strong
 from kittiwake.core.units import STANDARD_GRAVITY_MPS2
 from kittiwake.estimation.ekf_motion import mechanised
 from kittiwake.estimation.ekf_state import ERRORS, MOTION, Belief, Reading, motion_of
-from kittiwake.estimation.needed import Needed, refuse_without
 from kittiwake.geometry.scalar import Flag, Real
 
 

@@ -33,6 +33,7 @@ from kittiwake.core.measurements import (
     PressureMeasurement,
     RangeMeasurement,
 )
+from kittiwake.core.needed import Needed, refuse_without
 from kittiwake.core.noise import GaussMarkov
 from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.situation import Situation
@@ -66,7 +67,6 @@ from kittiwake.estimation.ekf_state import (
     first_covariance,
     motion_of,
 )
-from kittiwake.estimation.needed import Needed, refuse_without
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 

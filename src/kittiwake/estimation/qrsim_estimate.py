@@ -30,8 +30,8 @@ from kittiwake.core.measurements import (
     InertialMeasurement,
     OrientationMeasurement,
 )
+from kittiwake.core.needed import Needed, refuse_without
 from kittiwake.core.sensor import AbstractSensor
-from kittiwake.estimation.needed import Needed, refuse_without
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real

@@ -74,3 +74,13 @@ class RotationZYX(eqx.Module):
             q * self.cos_roll - r * self.sin_roll,
             turning / self.cos_pitch,
         )
+
+    def body_rates(self, angle_rates_radps: Vec3) -> Vec3:
+        """Body rates for given rates of roll, pitch and yaw."""
+        roll, pitch, yaw = (getattr(angle_rates_radps, axis) for axis in "xyz")
+        turning = yaw * self.cos_pitch
+        return Vec3(
+            roll - yaw * self.sin_pitch,
+            pitch * self.cos_roll + turning * self.sin_roll,
+            turning * self.cos_roll - pitch * self.sin_roll,
+        )

@@ -7,6 +7,10 @@ GUIDANCE = Registry(
     "guidance",
     {
         "hold": Entry("kittiwake.guidance.hold:Hold", "hold a position, a velocity or a height"),
+        "vtol": Entry(
+            "kittiwake.guidance.vtol:Vtol",
+            "the UAV-USV simulator's landing: a height for each step, without memory",
+        ),
         "waypoints": Entry(
             "kittiwake.guidance.waypoints:Waypoints", "visit places one after another"
         ),
@@ -21,6 +25,10 @@ GUIDANCE = Registry(
         ),
         "ramp-land": Entry(
             "kittiwake.guidance.ramp:RampLand", "sink evenly, and motors off if that led there"
+        ),
+        "deck-landing": Entry(
+            "kittiwake.guidance.deck_landing:DeckLanding",
+            "land on a deck that moves: align, descend in a cone, go around",
         ),
         "drop": Entry("kittiwake.guidance.drop:Drop", "switch the motors off at once"),
         "mission": Entry(
@@ -37,6 +45,9 @@ GUIDANCE = Registry(
         "plan-path": Entry(
             "kittiwake.guidance.plan_path:PlanPath",
             "a smooth way to a place, around the obstacles that are known",
+        ),
+        "follow-deck": Entry(
+            "kittiwake.guidance.follow_deck:FollowDeck", "stay over a deck that moves"
         ),
         "follow-surface": Entry(
             "kittiwake.guidance.follow_surface:FollowSurface",

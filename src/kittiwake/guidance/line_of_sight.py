@@ -82,15 +82,18 @@ class LineOfSight(AbstractGuidance):
     def prepared(self, situation: Situation) -> "LineOfSight":
         """With the places of its course."""
         if self.course is not None:
-            places = self.course.positions_world_m()
+            places = self.course.positions_world_m(situation.world.origin)
             return replace(self, positions_world_m=places, course=None).prepared(situation)
         refuse_places(situation, self.positions_world_m, "positions_world_m")
         return self
 
     def leads_to(self, situation: Situation) -> Vec3:
         """To the last place; nowhere in a round."""
-        places = self.positions_world_m if self.course is None else self.course.positions_world_m()
-        return situation.place_world_m if self.loop else places[-1]
+        if self.loop:
+            return situation.place_world_m
+        if self.course is None:
+            return self.positions_world_m[-1]
+        return self.course.positions_world_m(situation.world.origin)[-1]
 
     def init(self, key: PRNGKeyArray) -> LineOfSightState:
         """Not begun."""

@@ -55,10 +55,11 @@ class Waypoints(AbstractGuidance):
 
     def prepared(self, situation: Situation) -> "Waypoints":
         """With the places of its course."""
-        refuse_places(situation, self._listed(), "positions_world_m")
+        places = self._listed(situation)
+        refuse_places(situation, places, "positions_world_m")
         if self.course is None:
             return self
-        return replace(self, positions_world_m=self._listed(), course=None)
+        return replace(self, positions_world_m=places, course=None)
 
     def init(self, key: PRNGKeyArray) -> WaypointsState:
         """On the way to the first place."""
@@ -91,8 +92,7 @@ class Waypoints(AbstractGuidance):
 
     def leads_to(self, situation: Situation) -> Vec3:
         """To the last place."""
-        del situation
-        return self._listed()[-1]
+        return self._listed(situation)[-1]
 
     def finished(self, state: WaypointsState) -> Flag:
         """Whether the last place was reached; never in a round."""
@@ -106,9 +106,11 @@ class Waypoints(AbstractGuidance):
         """All places, unless they are visited for ever."""
         return None if self.loop else len(self.positions_world_m)
 
-    def _listed(self) -> tuple[Vec3, ...]:
+    def _listed(self, situation: Situation) -> tuple[Vec3, ...]:
         course = self.course
-        return self.positions_world_m if course is None else course.positions_world_m()
+        if course is None:
+            return self.positions_world_m
+        return course.positions_world_m(situation.world.origin)
 
     def _goal(self, reached: Int[Array, ""]) -> Vec3:
         count = len(self.positions_world_m)

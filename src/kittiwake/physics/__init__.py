@@ -1,4 +1,4 @@
-"""How vehicles move: equations of motion and the integrators that solve them."""
+"""How vehicles move: equations of motion, the integrators that solve them, and contact."""
 
 from kittiwake.core.registry import Entry, Registry
 
@@ -25,6 +25,25 @@ DYNAMICS = Registry(
         "surface-vessel": Entry(
             "kittiwake.physics.surface_vessel:SurfaceVessel",
             "surge, sway and yaw of a vessel with rudder and propeller (Fossen)",
+        ),
+        "marine-vessel": Entry(
+            "kittiwake.physics.marine_vessel:MarineVessel",
+            "all six motions of a vessel with two propellers, in waves too (Fossen)",
+        ),
+    },
+)
+
+PHYSICS = Registry(
+    "physics",
+    "kind of physics",
+    {
+        "compliant": Entry(
+            "kittiwake.physics.compliant:Compliant",
+            "feet that yield, each vehicle by itself: fast, in batches, differentiable",
+        ),
+        "mujoco": Entry(
+            "kittiwake.physics.mujoco_engine:Mujoco",
+            "rigid bodies that touch and push each other, by MuJoCo",
         ),
     },
 )

@@ -30,14 +30,17 @@ like the others. Valid for tilts below 90 deg and speeds up to about 15 m/s (its
 neglected: the autopilot's and the rotors' own dynamics, quadratic drag, ground effect.
 """
 
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.core.engine import NO_TURNING, Carried, Collider, box_of
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.signals import ThrustAttitude
@@ -199,6 +202,21 @@ class AngleVelocity(AbstractDynamics):
             velocity_body_mps=RotationZYX.of(euler).body_from_reference(state.velocity_world_mps),
             angular_velocity_body_radps=state.angular_velocity_body_radps,
             specific_force_body_mps2=state.specific_force_body_mps2,
+        )
+
+    def collider(self) -> Collider:
+        """The box around it; its angles follow their commands whatever it touches."""
+        solids = (box_of(self.size_body_m),)
+        return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
+
+    def carried(self, state: AngleVelocityState, carried: Carried) -> AngleVelocityState:
+        """Elsewhere and at another velocity, with the angles that it was led to."""
+        motion = carried.motion
+        return replace(
+            state,
+            position_world_m=motion.position_world_m,
+            velocity_world_mps=motion.velocity_world_mps,
+            specific_force_body_mps2=motion.specific_force_body_mps2,
         )
 
     def actuators(self, state: AngleVelocityState) -> dict[str, Real]:

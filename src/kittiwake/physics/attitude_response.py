@@ -26,10 +26,12 @@ from typing import Annotated, Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.core.engine import NO_TURNING, Carried, Collider, box_of
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.signals import AttitudeThrottle
@@ -229,6 +231,29 @@ class AttitudeResponse(AbstractDynamics):
             velocity_body_mps=motion.velocity_body_mps,
             angular_velocity_body_radps=motion.angular_velocity_body_radps,
             specific_force_body_mps2=state.specific_force_body_mps2,
+        )
+
+    def collider(self) -> Collider:
+        """The box around it; its autopilot holds its angles against whatever it touches."""
+        solids = (box_of(self.size_body_m),)
+        return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
+
+    def carried(self, state: AttitudeResponseState, carried: Carried) -> AttitudeResponseState:
+        """Elsewhere and at another velocity, in the attitude that its response has led to."""
+        motion, pose = carried.motion, state.phase.configuration
+        rotation = RotationZYX.of(pose.euler_world_from_body)
+        return eqx.tree_at(
+            lambda s: (
+                s.phase.configuration.position_world_m,
+                s.phase.motion.velocity_body_mps,
+                s.specific_force_body_mps2,
+            ),
+            state,
+            (
+                motion.position_world_m,
+                rotation.body_from_reference(motion.velocity_world_mps),
+                motion.specific_force_body_mps2,
+            ),
         )
 
     def actuators(self, state: AttitudeResponseState) -> dict[str, Real]:

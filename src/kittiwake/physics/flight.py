@@ -6,9 +6,11 @@ from typing import Any
 import equinox as eqx
 
 from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.core.engine import Carried, Collider, Grip, box_of
 from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parts import Flow
+from kittiwake.core.support import Deck
 from kittiwake.core.surroundings import Shear, Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.scalar import Real
@@ -17,6 +19,9 @@ from kittiwake.physics.feet import Feet
 from kittiwake.physics.integrators import IntegratorName, Phase
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
 from kittiwake.physics.stance import Stance
+
+# of a foot, over which the box around a vehicle begins
+FOOT_M = 0.005
 
 
 class FlightState(eqx.Module):
@@ -63,6 +68,8 @@ class AbstractBody(AbstractDynamics):
     """A rigid body that flies, and stands if it has feet; its state's ``flight`` says how."""
 
     feet: eqx.AbstractVar[Feet | None]
+    deck: eqx.AbstractVar[Deck | None]
+    size_body_m: eqx.AbstractVar[Vec3]
     integrator: eqx.AbstractVar[IntegratorName]
 
     @property
@@ -106,6 +113,44 @@ class AbstractBody(AbstractDynamics):
     def footing(self, state: Any) -> Footing | None:
         """How it stands."""
         return state.flight.footing
+
+    def collider(self) -> Collider:
+        """Its feet, and over them the box around it."""
+        inertia = self.body.inertia_kgm2
+        feet, grip = (), Grip()
+        if self.feet is not None:
+            feet = tuple((float(p.x), float(p.y), float(p.z)) for p in self.feet.points_body_m)
+            grip = Grip(
+                float(self.feet.frequency_radps),
+                float(self.feet.damping),
+                float(self.feet.friction),
+            )
+        above_m = FOOT_M + min(foot[2] for foot in feet) if feet else None
+        return Collider(
+            mass_kg=float(self.body.mass_kg),
+            inertia_kgm2=inertia.matrix,
+            solids=() if _is_point(self.size_body_m) else (box_of(self.size_body_m, above_m),),
+            feet_body_m=feet,
+            deck=None if self.deck is None else self.deck.solid(),
+            grip=grip,
+        )
+
+    @abstractmethod
+    def with_twist(self, motion: Any, twist: Twist) -> Any:
+        """What evolves beside the pose, with another twist."""
+
+    def carried(self, state: Any, carried: Carried) -> Any:
+        """With another pose and twist; actuators as they are."""
+        motion = carried.motion
+        phase = Phase(
+            Pose(motion.position_world_m, motion.q_world_from_body),
+            self.with_twist(
+                state.flight.phase.motion,
+                Twist(motion.velocity_world_mps, motion.angular_velocity_body_radps),
+            ),
+        )
+        flight = FlightState(phase, motion.specific_force_body_mps2, carried.footing)
+        return eqx.tree_at(lambda whole: whole.flight, state, flight)
 
     def flight_begun(
         self, phase: Phase[Pose, Any], wrench: Wrench, surroundings: Surroundings
@@ -157,6 +202,10 @@ def pushed(pose: Pose, surroundings: Surroundings) -> Wrench:
         return Wrench.zero()
     inverse = pose.q_world_from_body.inverse()
     return Wrench(inverse.rotate(push.force_world_n), inverse.rotate(push.torque_world_nm))
+
+
+def _is_point(size_m: Vec3) -> bool:
+    return not any(float(side) for side in (size_m.x, size_m.y, size_m.z))
 
 
 def advanced(

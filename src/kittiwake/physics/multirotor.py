@@ -201,6 +201,10 @@ class Multirotor(AbstractBody):
         flight = advanced(phase, before, phase.motion.twist, outside, dt_s)
         return MultirotorState(flight, self._drained(state, surroundings, dt_s))
 
+    def with_twist(self, motion: RotorMotion, twist: Twist) -> RotorMotion:
+        """The rotors turn on."""
+        return RotorMotion(twist, motion.speeds_radps)
+
     def kinematics(self, state: MultirotorState) -> Kinematics:
         """Where the vehicle is and how it moves."""
         return state.flight.kinematics(state.flight.phase.motion.twist)

@@ -1,6 +1,7 @@
 """A vehicle on its feet through one step; see feet.py for the equations."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -8,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from kittiwake.core.footing import NOTHING, UNKNOWN, Footing
+from kittiwake.core.footing import NOTHING, UNKNOWN, Encounter, Footing
 from kittiwake.core.support import DEPTH_M, GROUND, Support
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.wrench import Wrench
@@ -21,8 +22,6 @@ from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
 Result = TypeVar("Result")
 
 UP = Vec3(0.0, 0.0, 1.0)
-# after so long in the air a touch is a new landing, not a bounce
-FLIGHT_S = 0.2
 # so many rest depths below a deck's edge a foot still comes upon it; deeper it would be thrown up
 ENTRY = 2.0
 
@@ -122,33 +121,27 @@ class Stance(eqx.Module):
     def _ended(self, pose: Pose, twist: Twist) -> Footing:
         press = self._presses(pose, twist, self.dt_s)
         kept: Any = jax.vmap(self._kept)(press, self.footholds)
-        before = self.footing
         touching = jnp.sum(press.normal_n > 0.0, dtype=jnp.int32)
-        landed = (touching > 0) & (before.airborne_s >= FLIGHT_S)
-        speed_mps, on_deck, offset_m = self._encounter(press)
-        return Footing(
-            *kept,
-            touching=touching,
-            airborne_s=jnp.where(touching > 0, 0.0, before.airborne_s + self.dt_s),
-            landings=jnp.where(landed, before.landings + 1, before.landings),
-            touch_speed_mps=jnp.where(landed, speed_mps, before.touch_speed_mps),
-            touched_deck=jnp.where(landed, on_deck, before.touched_deck),
-            touch_offset_m=jnp.where(landed, offset_m, before.touch_offset_m),
+        # the surface is that of the foot that presses hardest, as it was when the step began
+        met = Encounter.of(
+            jnp.asarray(self.footholds.number)[jnp.argmax(press.normal_n)],
+            self.surroundings.decks,
+            self.pose.position_world_m,
+            self.twist.velocity_world_mps,
         )
+        gripping = replace(self.footing, grip_x_m=kept[0], grip_y_m=kept[1], over=kept[2])
+        return gripping.stood(touching, met, self.dt_s)
 
     def _airborne(self) -> Footing:
         """After a step in which no surface is near."""
         before = self.footing
-        return Footing(
+        return replace(
+            before,
             grip_x_m=jnp.zeros_like(before.grip_x_m),
             grip_y_m=jnp.zeros_like(before.grip_y_m),
             over=jnp.full_like(before.over, NOTHING),
             touching=jnp.zeros((), jnp.int32),
             airborne_s=before.airborne_s + self.dt_s,
-            landings=before.landings,
-            touch_speed_mps=before.touch_speed_mps,
-            touched_deck=before.touched_deck,
-            touch_offset_m=before.touch_offset_m,
         )
 
     def _presses(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Press:
@@ -187,22 +180,6 @@ class Stance(eqx.Module):
         held = press.dragged_m.shortened(self.feet.friction * press.normal_n / self.stiffness_npm)
         slid = foothold.q_world_from_surface.inverse().rotate(press.dragged_m - held)
         return (foothold.grip_x_m + slid.x, foothold.grip_y_m + slid.y, foothold.number)
-
-    def _encounter(self, press: Press) -> tuple[Real, Count, Real]:
-        """The speed relative to the surface when the step began, and where on a deck that is.
-
-        The surface is that of the foot that presses hardest.
-        """
-        position, velocity = self.pose.position_world_m, self.twist.velocity_world_mps
-        number = jnp.asarray(self.footholds.number)[jnp.argmax(press.normal_n)]
-        speed_mps, on_deck, offset_m = velocity.norm(), jnp.asarray(0, jnp.int32), 0.0
-        for deck in self.surroundings.decks:
-            this, across = number == deck.number, deck.across(position)
-            relative_mps = (velocity - deck.velocity_at(position)).norm()
-            speed_mps = jnp.where(this, relative_mps, speed_mps)
-            on_deck = jnp.where(this, 1, on_deck).astype(jnp.int32)
-            offset_m = jnp.where(this, Vec3(across.x, across.y, 0.0).norm(), offset_m)
-        return speed_mps, on_deck, offset_m
 
 
 def _if_near(surroundings: Surroundings, function: Callable[[], Result]) -> Result:

@@ -1,4 +1,4 @@
-"""A vessel on calm water: surge, sway and yaw.
+"""A vessel on the water: surge, sway and yaw, and how it rides the waves.
 
 Manoeuvring equations after Fossen (2011), "Handbook of Marine Craft Hydrodynamics and Motion
 Control", sections 6.3-6.5 and 8.3, with the origin in the centre of mass::
@@ -14,12 +14,21 @@ derivatives of each hull and quadratic resistance in surge. tau: propeller, rudd
 keep their signs when y and z are turned over, so that a book's values for y to the right and z down
 hold in the FLU body as they are.
 
+In waves the water's velocity at the surface comes on top of the current, and its acceleration a_w
+is added to that of the vessel: M a_w is what the pressure of the undisturbed wave (Froude and
+Krylov: m a_w, which is the weight's pull down the slope, m g times it) and the water that moves
+along do to it. Heave, roll and pitch follow the water under the hulls as ``riding`` has them, on
+top of which u, v and r stay those in the plane of the horizon. On calm water the vessel is level
+at its height.
+
 Valid at slowly changing speeds near the one for which the linear derivatives are given. Neglected:
-heave, roll and pitch, waves, the flow of one hull at another, propeller wash at the rudder, forces
-of shallow water. Derivatives from slender-body theory contain the destabilising moment that added
-mass also brings: give one of the two.
+moments of yaw by waves, drift of second order, what tilt and heave do to the horizontal motion, the
+flow of one hull at another, propeller wash at the rudder, forces of shallow water. Derivatives from
+slender-body theory contain the destabilising moment that added mass also brings: give one of the
+two.
 """
 
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
@@ -33,13 +42,14 @@ from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.signals import RudderThrust
 from kittiwake.core.support import Deck
 from kittiwake.core.surroundings import Surroundings
-from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.hull import AddedMass, HullDerivatives
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.physics.riding import Ride, Riding
 from kittiwake.physics.rudder import Rudder
 
 AT_LEAST_ONE = Bounds(low=1.0)
@@ -63,18 +73,22 @@ class SurfaceMotion(eqx.Module):
 
 
 class SurfaceVesselState(eqx.Module):
-    """The state at a tick; thrust and specific force are those of the step that led to it."""
+    """The state at a tick; thrust and specific force are those of the step that led to it.
+
+    ``height_world_m`` is that on calm water; ``riding`` is None there.
+    """
 
     phase: Phase[SurfacePose, SurfaceMotion]
     height_world_m: Real
     thrust_n: Real
     specific_force_body_mps2: Vec3
+    riding: Riding | None = None
 
 
 class SurfaceVessel(AbstractDynamics):
     """Manoeuvring vessel with one rudder and thrust along its axis.
 
-    It floats at the height at which it starts.
+    It floats at the height at which it starts; in waves this is its height over the water.
     """
 
     native: ClassVar[type] = RudderThrust
@@ -92,6 +106,7 @@ class SurfaceVessel(AbstractDynamics):
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
+    ride: Ride = Ride()
 
     def __check_init__(self) -> None:
         """Refuses added mass that couples sway and yaw more than any body of water could."""
@@ -139,7 +154,11 @@ class SurfaceVessel(AbstractDynamics):
             slope.sway_mps + rate * surge,
             surroundings.gravity_mps2,
         )
-        return SurfaceVesselState(phase, position.z, zero, specific_force)
+        if surroundings.water is None:
+            return SurfaceVesselState(phase, position.z, zero, specific_force)
+        riding = self.ride.begin(surroundings.water, yaw, _velocity_world(phase))
+        specific_force = _tilted(specific_force, riding)
+        return SurfaceVesselState(phase, position.z, zero, specific_force, riding)
 
     def step(
         self,
@@ -165,7 +184,14 @@ class SurfaceVessel(AbstractDynamics):
         gained = _velocity_world(ended) - _velocity_world(began)
         forward, left = _in_body(gained / dt_s, ended.configuration.yaw_rad)
         specific_force = Vec3(forward, left, surroundings.gravity_mps2)
-        return SurfaceVesselState(ended, state.height_world_m, command.thrust_n, specific_force)
+        later = SurfaceVesselState(ended, state.height_world_m, command.thrust_n, specific_force)
+        if state.riding is None or surroundings.water is None:
+            return later
+        yaw = began.configuration.yaw_rad
+        riding = self.ride.next(state.riding, surroundings.water, yaw, dt_s)
+        rising = (riding.heave.rate - state.riding.heave.rate) / dt_s
+        specific_force = _tilted(replace(specific_force, z=specific_force.z + rising), riding)
+        return replace(later, specific_force_body_mps2=specific_force, riding=riding)
 
     def derivative(
         self,
@@ -177,7 +203,7 @@ class SurfaceVessel(AbstractDynamics):
         """Rates of change of pose and motion."""
         yaw, motion = phase.configuration.yaw_rad, phase.motion
         r = motion.yaw_rate_radps
-        current_u, current_v = _in_body(surroundings.current_world_mps, yaw)
+        current_u, current_v = _in_body(_flow(surroundings), yaw)
         u, v = motion.surge_mps - current_u, motion.sway_mps - current_v
         x, y, n = self._water_forces(u, v, r, motion.rudder_rad)
         air_x, air_y = self._air_forces(motion, yaw, surroundings.wind_world_mps)
@@ -191,12 +217,17 @@ class SurfaceVessel(AbstractDynamics):
         yaw_moment = n + push_n + v * p_u - u * p_v
         determinant = sway_mass * yaw_inertia - coupling * coupling
         velocity = _velocity_world(phase)
+        # the last terms: a constant current's components in the turning body
+        surge_gain = surge_force / (self.mass_kg + self.added_mass.surge_kg) + r * current_v
+        sway_gain = (yaw_inertia * sway_force - coupling * yaw_moment) / determinant - r * current_u
+        if surroundings.water is not None:
+            wave_u, wave_v = _in_body(surroundings.water.acceleration_world_mps2, yaw)
+            surge_gain, sway_gain = surge_gain + wave_u, sway_gain + wave_v
         return Phase(
             SurfacePose(velocity.x, velocity.y, r),
             SurfaceMotion(
-                # the last terms: a constant current's components in the turning body
-                surge_force / (self.mass_kg + self.added_mass.surge_kg) + r * current_v,
-                (yaw_inertia * sway_force - coupling * yaw_moment) / determinant - r * current_u,
+                surge_gain,
+                sway_gain,
                 (sway_mass * yaw_moment - coupling * sway_force) / determinant,
                 rudder_rate_radps,
             ),
@@ -205,6 +236,8 @@ class SurfaceVessel(AbstractDynamics):
     def kinematics(self, state: SurfaceVesselState) -> Kinematics:
         """Where the vessel is and how it moves."""
         pose, motion = state.phase.configuration, state.phase.motion
+        if state.riding is not None:
+            return self._riding(state, state.riding)
         level = jnp.zeros_like(jnp.asarray(pose.yaw_rad))
         euler = EulerZYX(level, level, pose.yaw_rad)
         return Kinematics(
@@ -214,6 +247,24 @@ class SurfaceVessel(AbstractDynamics):
             velocity_world_mps=_velocity_world(state.phase),
             velocity_body_mps=Vec3(motion.surge_mps, motion.sway_mps, level),
             angular_velocity_body_radps=Vec3(level, level, motion.yaw_rate_radps),
+            specific_force_body_mps2=state.specific_force_body_mps2,
+        )
+
+    def _riding(self, state: SurfaceVesselState, riding: Riding) -> Kinematics:
+        """The same in waves."""
+        pose, level = state.phase.configuration, _velocity_world(state.phase)
+        euler = EulerZYX(*riding.angles_rad, pose.yaw_rad)
+        rotation = RotationZYX.of(euler)
+        velocity = Vec3(level.x, level.y, riding.heave.rate)
+        turning = Vec3(riding.roll.rate, riding.pitch.rate, state.phase.motion.yaw_rate_radps)
+        height = state.height_world_m + riding.heave.displacement
+        return Kinematics(
+            position_world_m=Vec3(pose.x_world_m, pose.y_world_m, height),
+            q_world_from_body=Quaternion.from_euler(euler),
+            euler_world_from_body=euler,
+            velocity_world_mps=velocity,
+            velocity_body_mps=rotation.body_from_reference(velocity),
+            angular_velocity_body_radps=rotation.body_rates(turning),
             specific_force_body_mps2=state.specific_force_body_mps2,
         )
 
@@ -266,8 +317,8 @@ def check_level(start: Start) -> None:
     given = [f"{name} {value:g}" for name, value in ignored.items() if value != 0.0]
     if given:
         message = (
-            f"{', '.join(given)}: not possible, because a surface vessel stays level at its "
-            "height; write 0"
+            f"{', '.join(given)}: not possible, because a surface vessel starts level, or in "
+            "waves as the water lies; write 0"
         )
         raise ScenarioError(message)
 
@@ -278,6 +329,19 @@ def _pushed(surroundings: Surroundings, yaw_rad: Real) -> tuple[Real, Real, Real
     if push is None:
         return 0.0, 0.0, 0.0
     return *_in_body(push.force_world_n, yaw_rad), push.torque_world_nm.z
+
+
+def _flow(surroundings: Surroundings) -> Vec3:
+    """The velocity of the water, by current and waves."""
+    if surroundings.water is None:
+        return surroundings.current_world_mps
+    return surroundings.current_world_mps + surroundings.water.velocity_world_mps
+
+
+def _tilted(specific_force: Vec3, riding: Riding) -> Vec3:
+    """In body axes, of one that is given forward, to the left and up in the horizon's plane."""
+    attitude = RotationZYX.of(EulerZYX(*riding.angles_rad, jnp.zeros_like(specific_force.z)))
+    return attitude.body_from_reference(specific_force)
 
 
 def _in_body(v: Vec3, yaw_rad: Real) -> tuple[Real, Real]:

@@ -111,6 +111,11 @@ class WrenchBody(AbstractBody):
         flight = advanced(phase, before, phase.motion, outside, dt_s)
         return WrenchBodyState(flight, thrust_n)
 
+    def with_twist(self, motion: Twist, twist: Twist) -> Twist:
+        """That one."""
+        del motion
+        return twist
+
     def kinematics(self, state: WrenchBodyState) -> Kinematics:
         """Where the vehicle is and how it moves."""
         return state.flight.kinematics(state.flight.phase.motion)

@@ -8,6 +8,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.summary import Flown, summarise
+from kittiwake.analysis.survey import survey_metrics
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.vehicle import Vehicle
@@ -119,7 +120,7 @@ class Simulation:
 
     def summary(self, log: Log, flight: Flight, outcome: Outcome) -> dict[str, Any]:
         """What ``summary.json`` says of a flight."""
-        return summarise(
+        summary = summarise(
             log,
             scenario=self.scenario.name,
             seed=flight.seed,
@@ -131,6 +132,8 @@ class Simulation:
             compile_s=outcome.compile_s,
             vehicles={name: _flown(vehicle) for name, vehicle in self.scenario.vehicles.items()},
         )
+        summary["metrics"] |= survey_metrics(log, self.scenario, flight.seed)
+        return summary
 
     def set_gains(self, vehicle: str, controller: str, **gains: Any) -> None:
         """Changes gains of a vehicle's controller, in flight as well as before.

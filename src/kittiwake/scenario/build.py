@@ -1,7 +1,7 @@
 """From a document to a fleet: names looked up, parameters checked, rungs connected."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,11 @@ from pydantic import ValidationError
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
+from kittiwake.physics import PHYSICS
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.parameters import build_component
+from kittiwake.scenario.partners import partners
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_PROBLEMS, render_problems
 from kittiwake.scenario.scenario import Scenario
@@ -76,7 +78,10 @@ class _Builder:
 
     def scenario(self, schema: ScenarioSchema, time: TimeSettings) -> Scenario:
         self._check_size(schema)
+        physics = self.components.component(PHYSICS, schema.physics, ("physics",))
         settings, world, turbulence = WorldBuilder(self.components).build(schema.world)
+        if world is not None and physics is not None:
+            world = replace(world, solid=physics.solid)
         builder = VehicleBuilder(self.components, settings, world, turbulence)
         vehicles: dict[str, Vehicle] = {}
         for name, entry in schema.vehicles.items():
@@ -84,6 +89,7 @@ class _Builder:
                 if member in vehicles:
                     self.problems.note(("vehicles", name), f"there are two vehicles '{member}'")
                 vehicles[member] = vehicle
+        pairs = partners(schema.vehicles, vehicles, world, self.problems)
         duration_s = self._duration_s(time, vehicles)
         log_every, rate_hz = 1, float(time.rate_hz)
         with self.problems.noting(("time", "log_rate_hz")):
@@ -92,6 +98,10 @@ class _Builder:
             self._note_lost_starts(world, vehicles)
         self.problems.refuse()
         assert world is not None
+        assert physics is not None
+        with self.problems.noting(("physics",)):
+            physics.engine(world, vehicles)
+        self.problems.refuse()
         return Scenario(
             document=self.document,
             folder=self.components.folder,
@@ -103,7 +113,9 @@ class _Builder:
             log_every=log_every,
             fails_when_lost=schema.lost_vehicle == "fail",
             world=world,
+            physics=physics,
             vehicles=vehicles,
+            partners=pairs,
             tables=self.components.tables,
         )
 

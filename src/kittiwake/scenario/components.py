@@ -15,16 +15,20 @@ from kittiwake.core.instrument import Instrument
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.route import Route
+from kittiwake.core.shore import Shore
 from kittiwake.core.units import stored_name
 from kittiwake.core.vehicle import Scheduled
+from kittiwake.environment.fields.raster import Grid
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.scenario.document import Document
+from kittiwake.scenario.grids import read_grid
 from kittiwake.scenario.meshes import read_mesh
 from kittiwake.scenario.parameters import REGISTRIES, build_component
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, shortened
 from kittiwake.scenario.routes import read_route
+from kittiwake.scenario.shores import read_shore
 from kittiwake.scenario.sp3 import read_sp3
 from kittiwake.scenario.tables import read_table
 from kittiwake.scenario.urdf import MassProperties, UrdfSource, read_mass_properties
@@ -36,6 +40,8 @@ READERS: dict[type, Callable[[Path], Any]] = {
     TriangleMesh: read_mesh,
     OrbitTable: read_sp3,
     Route: read_route,
+    Shore: read_shore,
+    Grid: read_grid,
 }
 MAX_FILE_CHARACTERS = 1000
 SLOWEST_HZ = 1e-6

@@ -58,8 +58,10 @@ from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.route import Route
 from kittiwake.core.satellites import AbstractRangeError
+from kittiwake.core.shore import Shore
 from kittiwake.core.units import USER_UNITS
 from kittiwake.environment import RANGE_ERRORS
+from kittiwake.environment.fields.raster import Grid
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.estimation import BASES
@@ -103,6 +105,8 @@ FILES: dict[type, str] = {
     TriangleMesh: "the name of an STL or OBJ file",
     OrbitTable: "the name of an SP3 file",
     Route: "the name of a JSON file of places",
+    Shore: "the name of a GeoJSON file with a polygon",
+    Grid: "the name of an ASCII grid or a CSV file of cells",
 }
 
 Component = TypeVar("Component", bound=eqx.Module)

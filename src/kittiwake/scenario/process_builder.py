@@ -1,4 +1,4 @@
-"""From a scenario's ``world`` to what evolves in it by itself: satellites, plumes, the ground."""
+"""From a scenario's ``world`` to what evolves in it by itself, such as plumes and waves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,14 +8,16 @@ from kittiwake.core.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.core.satellites import SKY
 from kittiwake.core.terrain import TERRAIN
 from kittiwake.core.vehicle import Scheduled
+from kittiwake.core.waves import WAVES
 from kittiwake.core.world import World
-from kittiwake.environment import PLUMES, SATELLITES, TERRAINS
+from kittiwake.environment import FIELDS, PLUMES, SATELLITES, TERRAINS
+from kittiwake.environment import WAVES as KINDS_OF_WAVES
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.problems import KeyPath
 
 # of which a world has one at most, and of which it has several by names of the user's own
-SINGLE = {SKY: SATELLITES, TERRAIN: TERRAINS}
-NAMED = {"plumes": PLUMES}
+SINGLE = {SKY: SATELLITES, TERRAIN: TERRAINS, WAVES: KINDS_OF_WAVES}
+NAMED = {"plumes": PLUMES, "fields": FIELDS}
 KEYS = (*SINGLE, *NAMED)
 
 # by their places in the file; None for what was refused

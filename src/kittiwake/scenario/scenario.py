@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kittiwake.core.engine import AbstractPhysics
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.ladder import Rung, controller_name, ladder_path
 from kittiwake.core.signals import Off
@@ -24,6 +25,7 @@ class Scenario:
     Attributes:
         document: the data it was built from, overrides applied.
         folder: where the names of its files start.
+        partners: whose deck each vehicle follows that has a partner.
         tables: the recorded files that it reads, by the path of the key that names them.
     """
 
@@ -37,7 +39,9 @@ class Scenario:
     log_every: int
     fails_when_lost: bool
     world: World
+    physics: AbstractPhysics
     vehicles: dict[str, Vehicle]
+    partners: dict[str, str]
     tables: dict[KeyPath, Path]
 
     def check_flight(self, duration_s: float | None = None) -> None:
@@ -102,7 +106,10 @@ class Scenario:
 
     def fleet(self, *, single_precision: bool = False) -> Fleet:
         """The fleet in the given precision."""
-        return Fleet.of(self.world, self.vehicles, self.rate_hz, single_precision=single_precision)
+        return Fleet.of(
+            *(self.world, self.vehicles, self.rate_hz, self.physics, self.partners),
+            single_precision=single_precision,
+        )
 
 
 def _passed_over(vehicle: Vehicle) -> list[str]:

@@ -63,6 +63,7 @@ class VehicleSchema(BaseModel):
     count: Annotated[int, Field(ge=1, le=MAX_VEHICLES)] | None = None
     spacing_m: list[Any] | None = None
     start: dict[str, Any] = {}
+    partner: Name | None = None
     parameters: dict[str, Any] = {}
     sensors: dict[Name, Entry] = {}
     estimator: Entry = "truth"
@@ -82,5 +83,6 @@ class ScenarioSchema(BaseModel):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     time: dict[str, Any] = {}
     world: dict[str, Any] = {}
+    physics: Entry = "compliant"
     lost_vehicle: Literal["fail", "continue"] = "fail"
     vehicles: Annotated[dict[Name, VehicleSchema], Field(min_length=1)]

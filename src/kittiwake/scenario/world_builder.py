@@ -97,6 +97,7 @@ class WorldBuilder:
             platforms=named["platforms"],
             obstacles=named["obstacles"],
             obstacle_names=tuple(given.get("obstacles", {})),
+            platform_names=tuple(given.get("platforms", {})),
         )
         processes = evolving.processes(kinds, world)
         if processes is None:

@@ -20,6 +20,9 @@ SENSORS = Registry(
             "kittiwake.sensors.barometer:MicklischBarometer",
             "of Micklisch et al.: noise within a bound, 200 Hz",
         ),
+        "beacon": Entry(
+            "kittiwake.sensors.beacon:Beacon", "where the deck of the vehicle's partner says it is"
+        ),
         "gnss": Entry(
             "kittiwake.sensors.gnss:Gnss", "position and velocity by satellites, with dilutions"
         ),
@@ -44,6 +47,9 @@ SENSORS = Registry(
             "kittiwake.sensors.person_camera:PersonCamera", "scores of a person classifier by cells"
         ),
         "plume": Entry("kittiwake.sensors.plume_sensor:PlumeSensor", "concentration, with noise"),
+        "probe": Entry(
+            "kittiwake.sensors.probe:Probe", "the value of a field in the water, or below a drone"
+        ),
         "range-camera": Entry("kittiwake.sensors.range_camera:RangeCamera", "a depth image"),
         "sonar-cone": Entry(
             "kittiwake.sensors.sonar_cone:SonarCone", "the nearest echo out of a cone"

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import equinox as eqx
@@ -11,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.engine import AbstractEngine, AbstractPhysics
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
 from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
@@ -19,9 +21,11 @@ from kittiwake.core.presence import Presence
 from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.waves import WAVES
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Flag
 from kittiwake.sim import gathering, lane
+from kittiwake.sim.contact import Move, touching
 from kittiwake.sim.group import Group, grouped
 from kittiwake.sim.schedule import Clock, Held, run
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
@@ -36,6 +40,8 @@ class Fleet(eqx.Module):
 
     world: World
     groups: tuple[Group, ...]
+    engine: AbstractEngine | None
+    partners: tuple[np.ndarray | None, ...]
     rate_hz: float = eqx.field(static=True)
     single_precision: bool = eqx.field(static=True, default=False)
 
@@ -45,14 +51,25 @@ class Fleet(eqx.Module):
         world: World,
         vehicles: Mapping[str, Vehicle],
         rate_hz: float,
+        physics: AbstractPhysics | None = None,
+        partners: Mapping[str, str] = MappingProxyType({}),
         *,
         single_precision: bool = False,
     ) -> "Fleet":
-        """A fleet of these vehicles by name; those of equal structure are stepped as one."""
+        """A fleet of these vehicles by name; those of equal structure are stepped as one.
+
+        What they touch is their own affair if no physics is given. ``partners`` says of vehicles
+        whose deck they follow: another vehicle's, or a platform's of the world.
+        """
         dtype = np.dtype(np.float32 if single_precision else np.float64)
         with jax.enable_x64(not single_precision):
             groups = grouped(vehicles, dtype)
-        return cls(world, groups, rate_hz, single_precision)
+        engine = None
+        if physics is not None:
+            ordered = {name: vehicles[name] for group in groups for name in group.names}
+            engine = physics.engine(world, ordered)
+        decks = gathering.partners_of(world, groups, partners)
+        return cls(world, groups, engine, decks, rate_hz, single_precision)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,9 +91,14 @@ class Fleet(eqx.Module):
             for name, part in self.world.processes.items()
         }
         form = jax.eval_shape(lambda: self._processed(processes, streams, clock))
-        processes = {name: held.holding(form[0][name].output) for name, held in processes.items()}
         seen = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), form[1])
-        groups = tuple(self._begin(group, seen, key) for group in self.groups)
+        if WAVES in self.world.processes:  # on which vessels begin
+            seen[WAVES] = self._processed(processes, streams, clock)[1][WAVES]
+        processes = {name: held.holding(form[0][name].output) for name, held in processes.items()}
+        groups = tuple(
+            self._begin(group, seen, key, has_partners=partners is not None)
+            for group, partners in zip(self.groups, self.partners, strict=True)
+        )
         return FleetState(clock.tick, groups, processes, streams)
 
     def advance(self, state: FleetState, commands: Mapping[str, Any] | None = None) -> FleetState:
@@ -90,16 +112,16 @@ class Fleet(eqx.Module):
         self._check_precision(state)
         clock = Clock(state.tick, self.dt_s)
         truths = self.truths(state)
-        surroundings = self._surroundings(state, truths)
-        orders = self._orders(commands or {})
         processes, seen = self._processed(state.processes, state.streams, clock)
+        surroundings = self._surroundings(state, truths, seen)
+        orders = self._orders(commands or {})
         outcomes = [
             group.map(
                 partial(
                     self._live,
                     clock,
                     seen,
-                    gathering.surface_near(group, truth, around, self.dt_s),
+                    self.engine is None and gathering.surface_near(group, truth, around, self.dt_s),
                 ),
                 *(vehicle_state, truth, around, order),
             )
@@ -108,6 +130,11 @@ class Fleet(eqx.Module):
             )
         ]
         groups = tuple(outcome[0] for outcome in outcomes)
+        if self.engine is not None:
+            moves = [
+                Move(*move) for move in zip(self.groups, groups, truths, surroundings, strict=True)
+            ]
+            groups = touching(self.engine, self.world, moves, clock)
         later = FleetState(state.tick + 1, groups, processes, state.streams)
         return later, tuple(outcome[1] for outcome in outcomes)
 
@@ -141,7 +168,9 @@ class Fleet(eqx.Module):
         """What each group's vehicles are judged by; ``status`` counts these, from 1."""
         self._check_precision(state)
         truths = self.truths(state)
-        surroundings = self._surroundings(state, truths)
+        clock = Clock(state.tick, self.dt_s)
+        seen = self._processed(state.processes, state.streams, clock)[1]
+        surroundings = self._surroundings(state, truths, seen)
         return tuple(
             strong(group.map(partial(_limits, self.world), vehicle_state, truth, around))
             for group, vehicle_state, truth, around in zip(
@@ -185,9 +214,13 @@ class Fleet(eqx.Module):
             later[name], seen[name] = run(part, held[name], clock.time_s, clock, streams[name])
         return later, seen
 
-    def _begin(self, group: Group, processes: dict[str, Any], key: PRNGKeyArray) -> VehicleState:
+    def _begin(
+        self, group: Group, processes: dict[str, Any], key: PRNGKeyArray, *, has_partners: bool
+    ) -> VehicleState:
         start = group.map(_start, group.name_hashes)
-        around = gathering.alone(self.world, group, start)
+        around = gathering.alone(self.world, group, start, processes.get(WAVES))
+        if has_partners:
+            around = gathering.unknown_partners(around)
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
         return group.map(
             lambda vehicle, here, own: lane.begin(
@@ -200,13 +233,17 @@ class Fleet(eqx.Module):
         """How each group's vehicles move."""
         return [g.map(_truth, s.dynamics) for g, s in zip(self.groups, state.groups, strict=True)]
 
-    def _surroundings(self, state: FleetState, truths: Sequence[Kinematics]) -> list[Surroundings]:
+    def _surroundings(
+        self, state: FleetState, truths: Sequence[Kinematics], seen: dict[str, Any]
+    ) -> list[Surroundings]:
         present = [
             group.map(_presence, vehicle_state.dynamics, truth)
             for group, vehicle_state, truth in zip(self.groups, state.groups, truths, strict=True)
         ]
         time_s = Clock(state.tick, self.dt_s).time_s
-        return gathering.together(self.world, self.groups, present, time_s)
+        return gathering.together(
+            *(self.world, self.groups, present, time_s, seen.get(WAVES), self.partners)
+        )
 
     def _orders(self, commands: Mapping[str, Any]) -> list[tuple[lane.Order, ...]]:
         for name in commands:

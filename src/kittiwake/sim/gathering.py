@@ -1,6 +1,7 @@
 """What the vehicles of a fleet feel: of the world, of what they stand on, and of each other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,25 +16,38 @@ from kittiwake.core.strong import strong
 from kittiwake.core.support import FIRST_DECK, Support
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.water import Waves
 from kittiwake.core.world import World
+from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sim.group import Group
 
 # a vehicle touches at most so many decks at once
 DECKS_NEAR = 4
 
 
-def alone(world: World, group: Group, truth: Kinematics) -> Surroundings:
+def alone(
+    world: World, group: Group, truth: Kinematics, waves: Waves | None = None
+) -> Surroundings:
     """What each vehicle of a group feels of the world alone."""
-    return group.map(partial(_around, world), truth)
+    return group.map(partial(_around, world, waves), truth)
 
 
 def together(
-    world: World, groups: Sequence[Group], present: Sequence[Presence], time_s: Real
+    world: World,
+    groups: Sequence[Group],
+    present: Sequence[Presence],
+    time_s: Real,
+    waves: Waves | None,
+    partners: Sequence[np.ndarray | None],
 ) -> list[Surroundings]:
-    """What each group's vehicles feel of the world, of decks, and of each other."""
+    """What each group's vehicles feel of the world, of decks, and of each other.
+
+    ``partners`` are the numbers of their partners' decks, as ``partners_of`` counts them.
+    """
     around = [
-        alone(world, group, presence.motion)
+        alone(world, group, presence.motion, waves)
         for group, presence in zip(groups, present, strict=True)
     ]
     decks = _decks(world, groups, present, time_s)
@@ -42,12 +56,48 @@ def together(
             jax.vmap(partial(_beside, decks))(own, presence.motion, here)
             for own, presence, here in zip(_own_decks(world, groups), present, around, strict=True)
         ]
-    if not world.interactions:
+    if world.interactions:
+        everyone, shared = _joined(present), _joined(around)
+        for interaction in world.interactions:
+            shared = interaction(everyone, shared)
+        around = _split(shared, [len(group.names) for group in groups])
+    return [_beside_partners(decks, own, here) for own, here in zip(partners, around, strict=True)]
+
+
+def partners_of(
+    world: World, groups: Sequence[Group], partners: Mapping[str, str]
+) -> tuple[np.ndarray | None, ...]:
+    """Of each group's vehicles, which of all decks their partner's is; None for a group without.
+
+    Decks are counted as ``together`` does: those of the world, then those of vehicles by group.
+    """
+    carriers = [
+        name for group in groups if group.vehicle.dynamics.deck is not None for name in group.names
+    ]
+    numbers = {name: place for place, name in enumerate([*world.platform_names, *carriers])}
+    return tuple(
+        np.array([numbers[partners[name]] if name in partners else 0 for name in group.names])
+        if partners.keys() & {*group.names}
+        else None
+        for group in groups
+    )
+
+
+def unknown_partners(around: Surroundings) -> Surroundings:
+    """Surroundings of vehicles with partners that are not yet known to be anywhere."""
+    nowhere = Vec3.zero()
+    deck = strong(Support(nowhere, Quaternion.identity(), nowhere, nowhere, 0.0, 0.0))
+    count = jnp.shape(around.gravity_mps2)
+    return replace(around, partner=jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, count), deck))
+
+
+def _beside_partners(
+    decks: Support | None, own: np.ndarray | None, around: Surroundings
+) -> Surroundings:
+    if own is None:
         return around
-    everyone, shared = _joined(present), _joined(around)
-    for interaction in world.interactions:
-        shared = interaction(everyone, shared)
-    return _split(shared, [len(group.names) for group in groups])
+    assert decks is not None, "a partner has a deck"
+    return replace(around, partner=jax.tree.map(lambda leaf: leaf[own], decks))
 
 
 def surface_near(group: Group, truth: Kinematics, around: Surroundings, dt_s: Real) -> Flag:
@@ -86,8 +136,8 @@ def _own_decks(world: World, groups: Sequence[Group]) -> list[jax.Array]:
     return own
 
 
-def _around(world: World, vehicle: Vehicle, truth: Kinematics) -> Surroundings:
-    return strong(world.surroundings(truth, vehicle.dynamics.size_body_m))
+def _around(world: World, waves: Waves | None, vehicle: Vehicle, truth: Kinematics) -> Surroundings:
+    return strong(world.surroundings(truth, vehicle.dynamics.size_body_m, waves))
 
 
 def _deck(vehicle: Vehicle, truth: Kinematics) -> Support:

@@ -27,11 +27,12 @@ def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
     """One vehicle's row, without the time."""
     estimated = {f"estimate.{k}": v for k, v in motion_columns(snapshot.estimate).items()}
     current = snapshot.surroundings.current_world_mps
-    beside = snapshot.surroundings.nearest_obstacle_m
+    beside, water = snapshot.surroundings.nearest_obstacle_m, snapshot.surroundings.water
     flowing = {f"current_{axis}_world_mps": getattr(current, axis) for axis in "xy"}
     after: dict[str, Any] = {
         "wind_world_mps": snapshot.surroundings.wind_world_mps,
         **(flowing if in_current else {}),
+        **({} if water is None else {"water_height_m": water.height_world_m}),
         **({} if beside is None else {NEAREST_OBSTACLE: beside}),
         "guidance.legs": snapshot.legs,
         **({} if snapshot.phase is None else {"guidance.phase": snapshot.phase}),

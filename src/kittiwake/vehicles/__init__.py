@@ -44,5 +44,9 @@ VEHICLES = Registry(
             "kittiwake.vehicles.strider:STRIDER",
             "Strider V1.0 of the UAV-USV simulator: small catamaran with rudder and propeller",
         ),
+        "otter": Entry(
+            "kittiwake.vehicles.otter:OTTER",
+            "Maritime Robotics Otter: catamaran of 2 m with two propellers, in six motions",
+        ),
     },
 )

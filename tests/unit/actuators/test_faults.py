@@ -7,11 +7,13 @@ import pytest
 from kittiwake.actuators.motor_fault import MotorFault
 from kittiwake.actuators.propeller_fault import PropellerFault
 from kittiwake.actuators.rudder_fault import RudderFault
+from kittiwake.actuators.shaft_fault import ShaftFault
 from kittiwake.core.columns import to_columns
-from kittiwake.core.signals import RotorSpeeds, RudderThrust
+from kittiwake.core.signals import PropellerSpeeds, RotorSpeeds, RudderThrust
 
 SPEEDS = RotorSpeeds((100.0, 200.0, 300.0, 400.0))
 STEERED = RudderThrust(0.2, 5.0)
+SHAFTS = PropellerSpeeds(60.0, -40.0)
 
 
 @pytest.mark.parametrize("rotor", range(4))
@@ -37,12 +39,19 @@ def test_a_rudder_jams_at_its_angle_and_the_thrust_stays():
     assert (float(broken.rudder_rad), float(broken.thrust_n)) == (-0.3, 5.0)
 
 
+@pytest.mark.parametrize(("side", "expected"), [("left", (15.0, -40.0)), ("right", (60.0, -10.0))])
+def test_a_shaft_fault_slows_its_own_shaft_alone(side, expected):
+    broken = ShaftFault(2.0, side, 0.25).broken(SHAFTS, 2.0)
+    assert (float(broken.left_radps), float(broken.right_radps)) == expected
+
+
 @pytest.mark.parametrize(
     ("fault", "command"),
     [
         (MotorFault(2.0, 0, 0.5), SPEEDS),
         (PropellerFault(2.0, 0.5), STEERED),
         (RudderFault(2.0, 0.5), STEERED),
+        (ShaftFault(2.0, "left", 0.5), SHAFTS),
     ],
 )
 def test_before_its_time_a_fault_changes_nothing(fault, command):
@@ -62,3 +71,4 @@ def test_events_say_what_breaks_and_what_is_left():
     assert MotorFault(5.0, 2, 0.75).event() == "motor 2 fails: it keeps 75% of its speed"
     assert PropellerFault(5.0).event() == "propeller fails: it keeps 0% of its thrust"
     assert RudderFault(5.0, 0.1).event() == "rudder jams at 0.1 rad"
+    assert ShaftFault(5.0, "left").event() == "left shaft fails: it keeps 0% of its speed"

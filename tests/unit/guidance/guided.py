@@ -13,14 +13,17 @@ from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import Off, OneOf, PositionYaw
 from kittiwake.core.situation import Situation
 from kittiwake.core.strong import like, strong
-from kittiwake.core.world import FlightArea
+from kittiwake.core.world import FlightArea, Origin
 from kittiwake.geometry.vec3 import Vec3
 
 KEY = jax.random.key(0)
 DT_S = 0.02
 # a world without limits, for what is prepared for any
 ANYWHERE = Situation(
-    SimpleNamespace(area=FlightArea(), obstacles=(), ground_z_m=-1e5), None, Start(), {}
+    SimpleNamespace(area=FlightArea(), obstacles=(), ground_z_m=-1e5, origin=Origin()),
+    None,
+    Start(),
+    {},
 )
 ORIGIN = Vec3(0.0, 0.0, 0.0)
 

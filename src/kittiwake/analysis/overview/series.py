@@ -236,7 +236,7 @@ def _fleet_panel(
     label: str,
     unit: str,
     traces: Sequence[Trace],
-    values: Sequence[Series],
+    values: Sequence[Float64[np.ndarray, " _"]],
     colours: Sequence[str],
 ) -> Panel:
     rows = zip(traces, values, colours, strict=True)

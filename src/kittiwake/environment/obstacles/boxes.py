@@ -10,6 +10,7 @@ from jaxtyping import Float
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.clearance import EAST, POINT, Body, Near, between, cuboid, prism
 from kittiwake.core.ray import AbstractObstacle, Ray
+from kittiwake.core.solid import Solid
 from kittiwake.environment.obstacles.meetings import block
 from kittiwake.environment.obstacles.nearest import parallelogram
 from kittiwake.environment.obstacles.outlines import box_edges
@@ -42,6 +43,11 @@ class Box(AbstractPlaced):
         """Of a solid."""
         return [cuboid(point_own_m, self.sides_m * 0.5)]
 
+    def solids_world(self) -> tuple[Solid, ...]:
+        """Itself."""
+        half = self.sides_m * 0.5
+        return self.solid("box", half.x, half.y, half.z)
+
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         """Its edges."""
         return box_edges(np.asarray(self.sides_m.array))
@@ -73,6 +79,10 @@ class Platform(AbstractObstacle):
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """That of its box."""
         return self._box().outline_world()
+
+    def solids_world(self) -> tuple[Solid, ...]:
+        """Its box."""
+        return self._box().solids_world()
 
     def _box(self) -> Box:
         q = q_world_from_own(self.yaw_rad, self.pitch_rad, self.roll_rad)
@@ -116,6 +126,10 @@ class Slab(AbstractPlaced):
         aside, shift = Vec3(0.0, half.y, 0.0), Vec3(0.0, slope * half.z, half.z)
         section = parallelogram(Vec3(0.0, point_own_m.y, point_own_m.z), aside, shift)
         return [prism(section, between(point_own_m.x, half.x, EAST))]
+
+    def solids_world(self) -> tuple[Solid, ...]:
+        """Its eight corners, and what is between them."""
+        return (Solid("hull", corners_m=self.placed(np.concatenate(self.outline()))),)
 
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         """Its edges."""

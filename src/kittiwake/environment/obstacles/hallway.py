@@ -16,6 +16,7 @@ from jaxtyping import Array, Float
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.clearance import POINT, Body
 from kittiwake.core.ray import AbstractObstacle, Ray, nearest_of
+from kittiwake.core.solid import Solid, sheet
 from kittiwake.environment.obstacles.meetings import first, triangle
 from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.geometry.scalar import Real
@@ -81,6 +82,11 @@ class Hallway(AbstractObstacle):
         walls = [(left, left_top), (right, right_top)]
         ends = [np.stack([low[i], top[i]]) for low, top in walls for i in (0, -1)]
         return [*edges, *ends]
+
+    def solids_world(self) -> tuple[Solid, ...]:
+        """Its walls, floor and ceiling, a piece each."""
+        pieces = np.asarray(self._triangles(self.points_world_m[0]), float)
+        return tuple(solid for corners in pieces if (solid := sheet(corners)) is not None)
 
     def _triangles(self, point: Vec3) -> Float[Array, "triangles 3 3"]:
         """In the precision of a point."""

@@ -9,7 +9,9 @@ from jaxtyping import Float
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.clearance import POINT, Body
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.ray import AbstractObstacle, Ray
+from kittiwake.core.solid import Solid, sheet
 from kittiwake.environment.obstacles.meetings import triangle
 from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.environment.obstacles.outlines import box_edges
@@ -18,6 +20,9 @@ from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+
+# triangles, each of which becomes a solid of its own
+MOST_TOUCHED = 2000
 
 
 class Mesh(AbstractObstacle):
@@ -67,6 +72,24 @@ class Mesh(AbstractObstacle):
         axes = np.stack([q.rotate(Vec3.of(axis)).array for axis in np.eye(3).tolist()])
         edges = [edge + 0.5 * (low + high) for edge in box_edges(high - low)]
         return [edge * float(self._unit_m()) @ axes + place for edge in edges]
+
+    def solids_world(self) -> tuple[Solid, ...]:
+        """A thin piece for each triangle.
+
+        Raises:
+            ScenarioError: if there are too many to touch.
+        """
+        corners = np.asarray(self.file.corners, float).reshape(-1, 3, 3)
+        if len(corners) > MOST_TOUCHED:
+            message = (
+                f"{self.file.source}: {len(corners)} triangles are too many to touch, at most "
+                f"{MOST_TOUCHED} are allowed; write a coarser file, boxes, or physics: compliant"
+            )
+            raise ScenarioError(message)
+        q, place = self._q_world_from_own(), np.asarray(self.position_world_m.array)
+        axes = np.stack([q.rotate(Vec3.of(axis)).array for axis in np.eye(3).tolist()])
+        placed = np.unique(corners * float(self._unit_m()) @ axes + place, axis=0)
+        return tuple(solid for one in placed if (solid := sheet(one)) is not None)
 
     def _q_world_from_own(self) -> Quaternion:
         return q_world_from_own(self.yaw_rad, self.pitch_rad, self.roll_rad)

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from kittiwake.core.clearance import POINT, Body, Near
 from kittiwake.core.ray import AbstractObstacle, Ray
+from kittiwake.core.solid import Kind, Points, Solid
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
@@ -46,9 +47,17 @@ class AbstractPlaced(AbstractObstacle):
 
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """Turned, and put in its place."""
+        return [self.placed(line) for line in self.outline()]
+
+    def solid(self, kind: Kind, *sizes_m: Real) -> tuple[Solid]:
+        """A simple one, in its place."""
+        return (Solid.at(kind, sizes_m, self.centre_world_m, self._q_world_from_own()),)
+
+    def placed(self, points_own_m: Points) -> Points:
+        """Points in its own axes, turned and put in their places."""
         q, centre = self._q_world_from_own(), np.asarray(self.centre_world_m.array)
         axes = np.stack([q.rotate(Vec3.of(axis)).array for axis in np.eye(3).tolist()])
-        return [line @ axes + centre for line in self.outline()]
+        return points_own_m @ axes + centre
 
     @abstractmethod
     def distance_along_m(self, ray_own: Ray) -> Real:

@@ -11,10 +11,12 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.clearance import POINT, UP, Body, Near, between, prism
 from kittiwake.core.plane import to_part_m
 from kittiwake.core.ray import AbstractObstacle, Ray
+from kittiwake.core.solid import Solid
 from kittiwake.environment.obstacles.meetings import Meeting, across2, ball, first, tube
 from kittiwake.environment.obstacles.nearest import about
 from kittiwake.environment.obstacles.outlines import arc, circle, uprights
 from kittiwake.environment.obstacles.placed import AbstractPlaced
+from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
@@ -42,6 +44,10 @@ class Sphere(AbstractObstacle):
         """A circle around each axis."""
         centre, radius = np.asarray(self.centre_world_m.array), float(self.radius_m)
         return [circle(radius, axis) + centre for axis in "xyz"]
+
+    def solids_world(self) -> tuple[Solid, ...]:
+        """Itself."""
+        return (Solid.at("sphere", (self.radius_m,), self.centre_world_m, Quaternion.identity()),)
 
 
 class Cylinder(AbstractPlaced):
@@ -77,6 +83,10 @@ class Cylinder(AbstractPlaced):
         """Of a circle, between its ends."""
         section = about(Vec3(point_own_m.x, point_own_m.y, 0.0), self.radius_m)
         return [prism(section, between(point_own_m.z, 0.5 * self.height_m, UP))]
+
+    def solids_world(self) -> tuple[Solid, ...]:
+        """Itself."""
+        return self.solid("cylinder", self.radius_m, 0.5 * self.height_m)
 
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         """Both ends, and four lines between them."""
@@ -116,6 +126,10 @@ class Capsule(AbstractPlaced):
     def nearest(self, point_own_m: Vec3) -> list[Near]:
         """From the same line."""
         return [about(self.normal_at(point_own_m), self.radius_m)]
+
+    def solids_world(self) -> tuple[Solid, ...]:
+        """Itself."""
+        return self.solid("capsule", self.radius_m, 0.5 * self.height_m)
 
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         """The edges of its cylinder, and two arcs over each end."""

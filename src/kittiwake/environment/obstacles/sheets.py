@@ -10,10 +10,12 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.clearance import EAST, Near, between, prism
 from kittiwake.core.plane import AbstractPlane
 from kittiwake.core.ray import Ray, refuse_without_direction, unit
+from kittiwake.core.solid import LEAST_M, Solid, strips
 from kittiwake.environment.obstacles.meetings import Meeting, first, roots
 from kittiwake.environment.obstacles.nearest import parabola
 from kittiwake.environment.obstacles.outlines import STEPS
 from kittiwake.environment.obstacles.placed import AbstractPlaced
+from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
@@ -36,6 +38,16 @@ class Plane(AbstractPlane):
     def height_over_m(self, point_world_m: Vec3) -> Real:
         """Over its point."""
         return self.across_world.dot(point_world_m - self.point_world_m)
+
+    def solids_world(self) -> tuple[Solid, ...]:
+        """All that is behind it."""
+        across, up = self.across_world, Vec3(0.0, 0.0, 1.0)
+        axis, cosine = up.cross(across), up.dot(across)
+        sine = axis.norm()
+        # from straight up to straight down about any level axis
+        level = axis / sine if sine > LEAST_M else Vec3(1.0, 0.0, 0.0)
+        turn = Quaternion.from_rotation_vector(level * jnp.arctan2(sine, cosine))
+        return (Solid.at("plane", (), self.point_world_m, turn),)
 
 
 class ParabolicSheet(AbstractPlaced):
@@ -66,6 +78,11 @@ class ParabolicSheet(AbstractPlaced):
         ends = between(point_own_m.x, 0.5 * self.length_m, EAST)
         arms = parabola(section, self.curvature_pm, 0.5 * self.width_m)
         return [prism(arm, ends) for arm in arms]
+
+    def solids_world(self) -> tuple[Solid, ...]:
+        """Flat strips along it."""
+        one, other = (self.placed(bow) for bow in self.outline()[:2])
+        return strips(one, other)
 
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         """Its rim, and its lowest line."""

@@ -25,6 +25,7 @@ from jaxtyping import Array, Float
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.clearance import NORTH, Near, between, prism
 from kittiwake.core.ray import LEAST_SLOPE, Ray
+from kittiwake.core.solid import Solid, strips
 from kittiwake.core.strong import strong
 from kittiwake.environment.obstacles.meetings import span
 from kittiwake.environment.obstacles.nearest import HALVINGS
@@ -76,6 +77,11 @@ class WavySheet(AbstractPlaced):
             return Near.along(Vec3(x - point_own_m.x, 0.0, self._height_m(x) - point_own_m.z))
 
         return [prism(near(side), ends) for side in (1.0, -1.0)]
+
+    def solids_world(self) -> tuple[Solid, ...]:
+        """Flat strips along it."""
+        one, other = (self.placed(rim) for rim in self.outline()[:2])
+        return strips(one, other)
 
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         """Its rim, and a line along each crest and valley."""

@@ -1,4 +1,4 @@
-"""Refusing a vehicle that lacks a sensor which an estimator names."""
+"""Refusing a vehicle that lacks a sensor which one of its components names."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,0 +1,32 @@
+"""A propeller of two that loses speed."""
+
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE
+from kittiwake.core.dynamics import AbstractFault
+from kittiwake.core.signals import PropellerSpeeds
+from kittiwake.geometry.scalar import Real
+
+
+class ShaftFault(AbstractFault):
+    """From ``at_s`` on a shaft follows only a share of the speed that it is asked for."""
+
+    signal: ClassVar[type] = PropellerSpeeds
+
+    at_s: Annotated[Real, NOT_NEGATIVE]
+    side: Literal["left", "right"] = eqx.field(static=True)
+    keeps: Annotated[Real, FRACTION] = 0.0
+
+    def broken(self, command: PropellerSpeeds, time_s: Real) -> PropellerSpeeds:
+        """The speeds that the shafts then follow."""
+        share = jnp.where(self.begun(time_s), self.keeps, 1.0)
+        name = f"{self.side}_radps"
+        return replace(command, **{name: getattr(command, name) * share})
+
+    def event(self) -> str:
+        """Which shaft, and what is left of it."""
+        return f"{self.side} shaft fails: it keeps {float(self.keeps):.0%} of its speed"

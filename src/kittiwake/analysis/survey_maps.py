@@ -1,0 +1,128 @@
+"""A map for each field that probes have met: what they said over what was there, and the tracks."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+
+from kittiwake.analysis.log import SCENARIO_FILE, Log
+from kittiwake.analysis.overview import look
+from kittiwake.analysis.survey import Found, Truth, coverages, found_by_probes
+from kittiwake.analysis.table import POSITION_WORLD_M
+from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.scenario import Scenario
+
+PAGE_IN = (9.0, 7.0)
+CELLS = 150
+MAX_SAMPLES = 5000
+# around what is drawn, as a share of its size
+AIR = 0.04
+SHADES = "viridis"
+
+
+def save_survey_maps(log: Log, folder: Path) -> list[Path]:
+    """Write ``survey-FIELD.png`` for each field of which probes said anything.
+
+    What was there is made again from the scenario in the folder, and that of the end of the flight.
+    """
+    found = [probe for probe in found_by_probes(log) if len(probe.values)]
+    if not found:
+        return []
+    scenario = load_scenario(str(folder / SCENARIO_FILE))
+    written: list[Path] = []
+    with style.context(["default", look.SETTINGS]):
+        for name in dict.fromkeys(probe.field for probe in found):
+            written.append(folder / f"survey-{name}.png")
+            probes = [probe for probe in found if probe.field == name]
+            draw_survey(log, scenario, probes).savefig(written[-1], dpi=look.DPI, format="png")
+    return written
+
+
+def draw_survey(log: Log, scenario: Scenario, probes: Sequence[Found]) -> Figure:
+    """The map of what these probes of one field said."""
+    figure = Figure(figsize=PAGE_IN, dpi=look.DPI, facecolor="white")
+    FigureCanvasAgg(figure)
+    axes: Axes = figure.add_axes((0.09, 0.08, 0.78, 0.82))
+    courses = coverages(scenario)
+    waters = [course.water(scenario.world.origin) for course in courses.values()]
+    tracks = {probe.vehicle: _track(log, probe.vehicle) for probe in probes}
+    corners = [*tracks.values(), *(np.asarray(water.exterior.coords) for water in waters)]
+    low, high = _box(np.concatenate(corners))
+    truth = _truth(log, scenario, probes, low, high)
+    told = np.concatenate([probe.values for probe in probes])
+    known = told if truth is None else np.concatenate([told, truth.ravel()])
+    norm = Normalize(float(known.min()), float(known.max()))
+    if truth is not None:
+        extent = (float(low[0]), float(high[0]), float(low[1]), float(high[1]))
+        axes.imshow(truth, origin="lower", extent=extent, norm=norm, cmap=SHADES, zorder=0.5)
+    for water in waters:
+        for ring in (water.exterior, *water.interiors):
+            axes.plot(*np.asarray(ring.coords).T, color=look.INK, linewidth=1.0, zorder=1.0)
+    for track in tracks.values():
+        axes.plot(*track.T, color="white", linewidth=0.8, alpha=0.8, zorder=1.5)
+    for probe in probes:
+        _draw_samples(axes, probe, norm)
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+    axes.grid(visible=False)
+    axes.set(xlabel="east (m)", ylabel="north (m)")
+    _draw_words(figure, probes, norm, surface=truth is not None)
+    return figure
+
+
+def _draw_samples(axes: Axes, probe: Found, norm: Normalize) -> None:
+    step = -(-len(probe.values) // MAX_SAMPLES)
+    places = probe.positions_world_m[::step, :2]
+    style: dict[str, Any] = {"s": 18.0, "linewidths": 0.3, "edgecolors": "white", "zorder": 2.0}
+    axes.scatter(*places.T, c=probe.values[::step], norm=norm, cmap=SHADES, **style)
+
+
+def _draw_words(figure: Figure, probes: Sequence[Found], norm: Normalize, *, surface: bool) -> None:
+    name, unit = probes[0].field, probes[0].unit
+    who = ", ".join(f"{probe.vehicle} ({len(probe.values):,})" for probe in probes)
+    title = look.shortened(f"{name}: samples of {who}", 90)
+    figure.text(0.09, 0.95, title, weight="bold", size=look.NORMAL + 2.5, parse_math=False)
+    if surface:
+        note = "Behind them the true field at the end of the flight, in the same colours."
+        figure.text(0.09, 0.92, note, color=look.GREY)
+    bar = figure.colorbar(
+        ScalarMappable(norm, SHADES), cax=figure.add_axes((0.9, 0.08, 0.02, 0.82))
+    )
+    bar.set_label(f"{name} ({unit})" if unit else name, parse_math=False)
+
+
+def _track(log: Log, vehicle: str) -> np.ndarray:
+    places = log.tables[vehicle].part(POSITION_WORLD_M)[:, :2]
+    places = places[np.isfinite(places).all(axis=1)]
+    return places[:: max(1, len(places) // MAX_SAMPLES)]
+
+
+def _box(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    low, high = places.min(axis=0), places.max(axis=0)
+    air = AIR * max(float((high - low).max()), 1.0)
+    return low - air, high + air
+
+
+def _truth(
+    log: Log, scenario: Scenario, probes: Sequence[Found], low: np.ndarray, high: np.ndarray
+) -> np.ndarray | None:
+    """The field from the south on; None if the world has none of that name any more."""
+    summary = log.summary or {}
+    seed = summary.get("seed", scenario.seed)
+    truth = Truth.of(scenario, probes[0].field, int(seed), log)
+    if truth is None:
+        return None
+    cell = float((high - low).max()) / CELLS
+    columns, rows = (max(int(count), 1) for count in (high - low) / cell)
+    x, y = np.meshgrid(
+        low[0] + (np.arange(columns) + 0.5) * (high[0] - low[0]) / columns,
+        low[1] + (np.arange(rows) + 0.5) * (high[1] - low[1]) / rows,
+    )
+    end_s = max(float(probe.time_s[-1]) for probe in probes)
+    return truth.at(np.stack([x.ravel(), y.ravel()], axis=1), end_s).reshape(rows, columns)

@@ -1,0 +1,144 @@
+"""Heading and speed of a vessel to the speeds of its two propellers.
+
+The heading error e, the short way round, asks for a yaw rate; rate and speed errors ask for a
+moment and a force, with what keeps them up fed forward; these go to a propeller at either side::
+
+    r_0 = k_h e,                         at most r_max
+    N = J k_r (r_0 - r) + J i_r integral + (d_r + d_rr |r_0|) r_0
+    X = m k_u (u_0 - u) + m i_u integral + d_u u_0
+    T_left = (X - N / y) / 2,   T_right = (X + N / y) / 2,     n = sqrt(T / k), of T's sign
+
+m and J are mass and inertia with added mass, d the damping, y how far the propellers are from the
+centreline, k their factor ahead or astern. Where the propellers cannot give both, the moment goes
+before the force. The inverse of the propellers' law, a limit to the rate of the heading and a yaw
+loop of second order are those of Fossen's program for the Otter (T. I. Fossen,
+PythonVehicleSimulator, ``otter.py``), which filters its reference instead of limiting the rate and
+takes the factor for ahead in both directions.
+
+The speed is the one over ground, as the estimate tells it.
+"""
+
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.control.pid import Pid, PidState
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.controller import AbstractController
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.signals import HeadingSpeed, PropellerSpeeds
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import wrap_angle
+
+# of a shaft; slower than this the speed is in proportion to the thrust, for the root has no slope
+SLOW_RADPS = 1.0
+
+
+class VesselPropellersState(eqx.Module):
+    """The two loops' integrals."""
+
+    surge: PidState
+    yaw: PidState
+
+
+class VesselPropellers(AbstractController):
+    """Heading and speed to two shafts."""
+
+    consumes: ClassVar[type] = HeadingSpeed
+    produces: ClassVar[type] = PropellerSpeeds
+
+    surge_mass_kg: Annotated[Real, POSITIVE]
+    yaw_inertia_kgm2: Annotated[Real, POSITIVE]
+    propeller_arm_m: Annotated[Real, POSITIVE]
+    ahead_ns2: Annotated[Real, POSITIVE]
+    astern_ns2: Annotated[Real, POSITIVE]
+    max_ahead_radps: Annotated[Real, POSITIVE]
+    max_astern_radps: Annotated[Real, POSITIVE]
+    surge_damping_kgps: Annotated[Real, NOT_NEGATIVE] = 0.0
+    yaw_damping_nms: Annotated[Real, NOT_NEGATIVE] = 0.0
+    yaw_damping_nms2: Annotated[Real, NOT_NEGATIVE] = 0.0
+    speed_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 1.0
+    speed_integral_per_s2: Annotated[Real, NOT_NEGATIVE] = 0.3
+    heading_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 0.8
+    max_yaw_rate_radps: Annotated[Real, POSITIVE] = 0.25
+    yaw_rate_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 3.0
+    yaw_rate_integral_per_s2: Annotated[Real, NOT_NEGATIVE] = 1.0
+
+    def init(self, key: PRNGKeyArray) -> VesselPropellersState:
+        """No error seen yet."""
+        del key
+        return VesselPropellersState(self._throttle.begin(), self._helm.begin())
+
+    def step(
+        self,
+        state: VesselPropellersState,
+        inputs: tuple[HeadingSpeed, Kinematics],
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> tuple[VesselPropellersState, PropellerSpeeds]:
+        """Shaft speeds that reduce both errors."""
+        del key
+        wanted, estimate = inputs
+        surge, force_n = self._throttle.step(
+            state.surge,
+            wanted.speed_mps - estimate.velocity_body_mps.x,
+            dt_s,
+            feed_forward=self.surge_damping_kgps * wanted.speed_mps,
+        )
+        rate = self._wanted_rate(wanted.heading_rad - estimate.euler_world_from_body.yaw_rad)
+        yaw, moment_nm = self._helm.step(
+            state.yaw,
+            rate - estimate.angular_velocity_body_radps.z,
+            dt_s,
+            feed_forward=(self.yaw_damping_nms + self.yaw_damping_nms2 * jnp.abs(rate)) * rate,
+        )
+        return VesselPropellersState(surge, yaw), self._shared(force_n, moment_nm)
+
+    @property
+    def _strongest_n(self) -> tuple[Real, Real]:
+        """Of one propeller, astern and ahead."""
+        astern, ahead = self.max_astern_radps, self.max_ahead_radps
+        return -self.astern_ns2 * astern * astern, self.ahead_ns2 * ahead * ahead
+
+    @property
+    def _throttle(self) -> Pid:
+        astern_n, ahead_n = self._strongest_n
+        return Pid(
+            proportional=self.surge_mass_kg * self.speed_gain_per_s,
+            integral_per_s=self.surge_mass_kg * self.speed_integral_per_s2,
+            lower=2.0 * astern_n,
+            upper=2.0 * ahead_n,
+        )
+
+    @property
+    def _helm(self) -> Pid:
+        astern_n, ahead_n = self._strongest_n
+        strongest_nm = self.propeller_arm_m * (ahead_n - astern_n)
+        return Pid(
+            proportional=self.yaw_inertia_kgm2 * self.yaw_rate_gain_per_s,
+            integral_per_s=self.yaw_inertia_kgm2 * self.yaw_rate_integral_per_s2,
+            lower=-strongest_nm,
+            upper=strongest_nm,
+        )
+
+    def _wanted_rate(self, error_rad: Real) -> Real:
+        fastest = self.max_yaw_rate_radps
+        return jnp.clip(self.heading_gain_per_s * wrap_angle(error_rad), -fastest, fastest)
+
+    def _shared(self, force_n: Real, moment_nm: Real) -> PropellerSpeeds:
+        """Among both propellers, the moment first."""
+        astern_n, ahead_n = self._strongest_n
+        widest_n = 0.5 * (ahead_n - astern_n)
+        apart_n = jnp.clip(0.5 * moment_nm / self.propeller_arm_m, -widest_n, widest_n)
+        size_n = jnp.abs(apart_n)
+        mean_n = jnp.clip(0.5 * force_n, astern_n + size_n, ahead_n - size_n)
+        return PropellerSpeeds(self._speed(mean_n - apart_n), self._speed(mean_n + apart_n))
+
+    def _speed(self, thrust_n: Real) -> Real:
+        factor = jnp.where(thrust_n > 0.0, self.ahead_ns2, self.astern_ns2)
+        square = jnp.abs(thrust_n) / factor
+        slow = square < SLOW_RADPS * SLOW_RADPS
+        fast_radps = jnp.sign(thrust_n) * jnp.sqrt(jnp.where(slow, 1.0, square))
+        return jnp.where(slow, thrust_n / (factor * SLOW_RADPS), fast_radps)

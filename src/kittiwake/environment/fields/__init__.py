@@ -1,0 +1,1 @@
+"""Fields: what water carries or is, by place."""

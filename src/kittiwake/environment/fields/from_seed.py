@@ -1,0 +1,59 @@
+"""A smooth random field, drawn from the seed.
+
+    surface(x, y) = m + s sqrt(2 / n) sum cos(k_i x + l_i y + p_i)
+
+n waves with normal wave numbers k, l of deviation 1 / L and even phases p. Over all seeds it is
+nearly a Gaussian field of mean m and deviation s with the correlation exp(-r^2 / (2 L^2)) between
+places r apart; over a large water each single one has that mean and deviation. Source: A. Rahimi
+and B. Recht, "Random features for large-scale kernel machines", NIPS 2007. Neglected: the field
+repeats nothing, but n waves are not quite normal in their tails, which end at s sqrt(2 n).
+"""
+
+import math
+from typing import Annotated
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
+from kittiwake.core.field import AbstractField
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+WAVES = Bounds(1.0, 1000.0)
+
+
+class Waves(eqx.Module):
+    """Wave numbers to the east and north, and phases."""
+
+    east_radpm: Float[Array, " waves"]
+    north_radpm: Float[Array, " waves"]
+    phases_rad: Float[Array, " waves"]
+
+
+class SeededField(AbstractField):
+    """A mean, a deviation and a length over which values are alike; the rest is the seed's."""
+
+    unit: str = eqx.field(static=True, default="")
+    mean: Real = 0.0
+    deviation: Annotated[Real, NOT_NEGATIVE] = 1.0
+    length_scale_m: Annotated[Real, POSITIVE] = 30.0
+    waves: Annotated[int, WAVES] = eqx.field(static=True, default=64)
+    trend_per_m: Real = 0.0
+    drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
+
+    def drawn(self, key: PRNGKeyArray) -> Waves:
+        """The waves."""
+        number_key, phase_key = jax.random.split(key)
+        dtype = jnp.result_type(float)
+        east, north = jax.random.normal(number_key, (2, self.waves), dtype) / self.length_scale_m
+        phases = jax.random.uniform(phase_key, (self.waves,), dtype, -math.pi, math.pi)
+        return Waves(east, north, phases)
+
+    def at_surface(self, drawn: Waves, east_m: Real, north_m: Real) -> Real:
+        """The mean and what the waves make of the deviation."""
+        angles = drawn.east_radpm * east_m + drawn.north_radpm * north_m + drawn.phases_rad
+        amplitude = self.deviation * math.sqrt(2.0 / self.waves)
+        return self.mean + amplitude * jnp.cos(angles).sum()

@@ -1,0 +1,46 @@
+"""Patches on a background.
+
+    surface(x, y) = c0 + sum a exp(-((x - xi)^2 + (y - yi)^2) / (2 s^2))
+
+Round patches of chlorophyll, or a spring of cold water where ``amount`` is negative.
+"""
+
+from typing import Annotated, Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.field import AbstractField
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Patch(eqx.Module):
+    """One of them: where its middle is, its deviation, and how much it adds there."""
+
+    position_world_m: Vec3
+    deviation_m: Annotated[Real, POSITIVE]
+    amount: Real
+
+
+class Patches(AbstractField):
+    """Gaussian patches on a background."""
+
+    unit: str = eqx.field(static=True, default="")
+    background: Real = 0.0
+    patches: tuple[Patch, ...] = ()
+    trend_per_m: Real = 0.0
+    drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
+
+    def at_surface(self, drawn: Any, east_m: Real, north_m: Real) -> Real:
+        """The background and what each patch adds."""
+        del drawn
+        shares = (_share(patch, east_m, north_m) for patch in self.patches)
+        return sum(shares, start=jnp.asarray(self.background, jnp.result_type(float)))
+
+
+def _share(patch: Patch, east_m: Real, north_m: Real) -> Real:
+    x = (east_m - patch.position_world_m.x) / patch.deviation_m
+    y = (north_m - patch.position_world_m.y) / patch.deviation_m
+    return patch.amount * jnp.exp(-0.5 * (x * x + y * y))

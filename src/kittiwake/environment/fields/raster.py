@@ -1,0 +1,58 @@
+"""A map that is given by cells: between their middles it is bilinear.
+
+Beyond the middles of its outermost cells the map goes on with their values.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from kittiwake.core.field import AbstractField
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Grid(eqx.Module):
+    """Values of cells, the first one in the south-west, and the file that they are from.
+
+    ``middle_m`` is where the middle of the first cell lies, in the file's own axes.
+    """
+
+    source: str = eqx.field(static=True)
+    middle_m: tuple[float, float]
+    cell_m: float
+    values: Float[Array | np.ndarray, "north east"]
+
+
+class Raster(AbstractField):
+    """The field of a file; ``offset_world_m`` is where the file's own zero lies in the world."""
+
+    file: Grid
+    unit: str = eqx.field(static=True, default="")
+    offset_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    trend_per_m: Real = 0.0
+    drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
+
+    def at_surface(self, drawn: Any, east_m: Real, north_m: Real) -> Real:
+        """Between the four nearest middles."""
+        del drawn
+        values = jnp.asarray(self.file.values, jnp.result_type(float))
+        west, south = self.file.middle_m
+        rows, columns = values.shape
+        column, x = _between(east_m - self.offset_world_m.x - west, self.file.cell_m, columns)
+        row, y = _between(north_m - self.offset_world_m.y - south, self.file.cell_m, rows)
+        after, above = jnp.minimum(column + 1, columns - 1), jnp.minimum(row + 1, rows - 1)
+        below = values[row, column] * (1.0 - x) + values[row, after] * x
+        return below * (1.0 - y) + y * (
+            values[above, column] * (1.0 - x) + values[above, after] * x
+        )
+
+
+def _between(way_m: Real, cell_m: Real, count: int) -> tuple[Array, Array]:
+    """The middle before a place, and how far behind it the place is, as a share of a cell."""
+    along = jnp.clip(way_m / cell_m, 0.0, count - 1.0)
+    before = jnp.minimum(jnp.floor(along), max(count - 2.0, 0.0))
+    return before.astype(jnp.int32), along - before

@@ -1,0 +1,1 @@
+"""Waves on the water: regular ones, and seas by their spectra."""

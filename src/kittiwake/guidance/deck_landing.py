@@ -1,0 +1,257 @@
+"""Landing on a deck that moves: follow, approach, align, descend in a cone, switch off, go around.
+
+With the height h over where the vehicle will stand, and the horizontal distance e from the middle
+of the deck::
+
+    looking        until the sensor has seen the deck
+    following      at the altitude over the deck, until the landing is due
+    approaching    down to the approach altitude
+    aligning       there, until e has been below the threshold for a while
+    descending     while e < threshold + cone h; the last ``commit_m`` whatever happens
+    going around   up to the approach altitude, where it aligns again
+    motors off     once it stands: near the deck, and not moving against it
+
+The set point moves along with the deck, up and down too, and its velocity is fed forward. After a
+while without a message a vehicle that descends goes around.
+
+After Velasco et al. (2020), Drones 4(3), 37 (``vtol``), which has no memory: it does not feed the
+deck's velocity forward, falls the last way in one step, and leaves the motors on.
+"""
+
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.choice import chosen
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.core.signals import Off, OneOf, PositionYaw
+from kittiwake.core.situation import Situation
+from kittiwake.core.strong import strong
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.beginning import Beginning
+from kittiwake.guidance.deck import BelievedDeck, refuse_blind, refuse_without_feet
+
+LOOKING, FOLLOWING, APPROACHING, ALIGNING, DESCENDING, GOING_AROUND, MOTORS_OFF = range(7)
+PHASES = (
+    "looking for the deck",
+    "following the deck",
+    "approaching",
+    "aligning",
+    "descending",
+    "going around",
+    "motors off",
+)
+# nearer to a wanted height than this it is there
+THERE_M = 0.1
+
+
+class DeckLandingState(eqx.Module):
+    """What is remembered.
+
+    Attributes:
+        beginning: where it began.
+        deck: where that is believed to be.
+        phase: as in ``PHASES``.
+        height_m: of the set point over where the vehicle will stand.
+        settled_s: for how long the error has been small, or the vehicle has stood still.
+    """
+
+    beginning: Beginning
+    deck: BelievedDeck
+    phase: Int[Array, ""]
+    height_m: Real
+    settled_s: Real
+
+
+class Situated(eqx.Module):
+    """A vehicle over a deck: its height and how that grows, and its horizontal distance."""
+
+    height_m: Real
+    climb_mps: Real
+    error_m: Real
+
+
+class DeckLanding(AbstractGuidance):
+    """Onto the middle of the deck that a sensor sees.
+
+    Attributes:
+        sensor: that tells where the deck is.
+        altitude_m: over the deck while the vehicle follows it.
+        approach_altitude_m: over the deck, where it aligns.
+        begin_after_s: when the landing is due.
+        error_threshold_m: how far from the middle it may begin to descend.
+        cone: by how much more it may be off for each metre of height.
+        settle_s: for how long it has to be near.
+        climb_mps: at most, of the set point.
+        descent_mps: of the set point.
+        commit_m: below this height it does not go around.
+        rest_mps: slower against the deck it stands.
+        rest_s: for so long, before the motors go off.
+        lost_after_s: without a message it goes around.
+        smoothing_s: tau, the memory for what the sensor says.
+        standing_height_m: of the centre of mass over the deck; that of its feet if not given.
+        yaw_rad: to look along; the yaw that it begins with if not given.
+    """
+
+    tracked: ClassVar[bool] = True
+
+    sensor: str = eqx.field(static=True, default="deck")
+    altitude_m: Annotated[Real, POSITIVE] = 1.65
+    approach_altitude_m: Annotated[Real, POSITIVE] = 0.65
+    begin_after_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+    error_threshold_m: Annotated[Real, POSITIVE] = 0.1
+    cone: Annotated[Real, NOT_NEGATIVE] = 0.1
+    settle_s: Annotated[Real, NOT_NEGATIVE] = 0.5
+    climb_mps: Annotated[Real, POSITIVE] = 1.0
+    descent_mps: Annotated[Real, POSITIVE] = 0.3
+    commit_m: Annotated[Real, NOT_NEGATIVE] = 0.05
+    rest_mps: Annotated[Real, POSITIVE] = 0.1
+    rest_s: Annotated[Real, NOT_NEGATIVE] = 0.2
+    lost_after_s: Annotated[Real, POSITIVE] = 1.0
+    smoothing_s: Annotated[Real, NOT_NEGATIVE] = 0.2
+    standing_height_m: Annotated[Real, NOT_NEGATIVE] | None = None
+    yaw_rad: Real | None = None
+
+    def __check_init__(self) -> None:
+        """Refuses an approach from above where it follows."""
+        low, high = self.approach_altitude_m, self.altitude_m
+        if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
+            message = (
+                f"approach_altitude_m: {low:g} is above altitude_m {high:g}; write a lower one"
+            )
+            raise ValueError(message)
+
+    def prepared(self, situation: Situation) -> "DeckLanding":
+        """The same, where it can see the deck and stand on it."""
+        refuse_blind(situation.sensors, self.sensor)
+        return replace(
+            self, standing_height_m=refuse_without_feet(situation, self.standing_height_m)
+        )
+
+    def signal_types(self) -> tuple[type, ...]:
+        """Places, and off."""
+        return (PositionYaw, Off)
+
+    def init(self, key: PRNGKeyArray) -> DeckLandingState:
+        """Looking for the deck."""
+        del key
+        zero = jnp.asarray(0.0)
+        return DeckLandingState(
+            Beginning.ahead(),
+            BelievedDeck.unknown(),
+            jnp.asarray(LOOKING, jnp.int32),
+            zero,
+            zero,
+        )
+
+    def step(
+        self, state: DeckLandingState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[DeckLandingState, OneOf]:
+        """A place over the deck, or off."""
+        del key
+        beginning = state.beginning.at(inputs.estimate)
+        deck = state.deck.at(inputs, self.sensor, self.smoothing_s, dt_s)
+        here = self._situated(deck, inputs)
+        settled_s = jnp.where(self._settles(state.phase, here), state.settled_s + dt_s, 0.0)
+        phase = self._next(state, deck, here, inputs.time_s, settled_s)
+        settled_s = jnp.where(phase == state.phase, settled_s, 0.0)
+        # from where the vehicle is when it begins to follow
+        before_m = jnp.where(state.phase == LOOKING, here.height_m, state.height_m)
+        height_m, rate_mps = self._moved(phase, before_m, dt_s)
+        later = DeckLandingState(beginning, deck, phase, height_m, settled_s)
+        signal = self._signal(beginning, deck, phase, height_m, rate_mps)
+        return later, OneOf((signal, Off()), jnp.where(phase == MOTORS_OFF, 1, 0))
+
+    def finished(self, state: DeckLandingState) -> Flag:
+        """Once the motors are off."""
+        return state.phase == MOTORS_OFF
+
+    def phases(self) -> tuple[str, ...]:
+        """The parts of the landing."""
+        return PHASES
+
+    def phase(self, state: DeckLandingState) -> Int[Array, ""]:
+        """The present one."""
+        return state.phase
+
+    @property
+    def _standing_m(self) -> Real:
+        return 0.0 if self.standing_height_m is None else self.standing_height_m
+
+    def _situated(self, deck: BelievedDeck, inputs: GuidanceInputs) -> Situated:
+        away = inputs.estimate.position_world_m - deck.position_world_m
+        climb = inputs.estimate.velocity_world_mps.z - deck.velocity_world_mps.z
+        level = Vec3(away.x, away.y, jnp.zeros_like(away.z))
+        return Situated(away.z - self._standing_m, climb, level.norm())
+
+    def _settles(self, phase: Int[Array, ""], here: Situated) -> Flag:
+        """Whether it is near enough to descend, or stands still on the deck."""
+        near = (here.error_m < self.error_threshold_m) & self._at(here, self._approach_m)
+        low = here.height_m < self.commit_m
+        stands = low & (jnp.abs(here.climb_mps) < self.rest_mps)
+        return jnp.where(phase == DESCENDING, stands, (phase == ALIGNING) & near)
+
+    def _next(
+        self,
+        state: DeckLandingState,
+        deck: BelievedDeck,
+        here: Situated,
+        time_s: Real,
+        settled_s: Real,
+    ) -> Int[Array, ""]:
+        """The phase that follows, or the present one."""
+        strays = here.error_m >= self.error_threshold_m + self.cone * jnp.maximum(here.height_m, 0)
+        lost = deck.unseen_s > self.lost_after_s
+        turns = [
+            (LOOKING, deck.seen, FOLLOWING),
+            (FOLLOWING, time_s >= self.begin_after_s, APPROACHING),
+            (APPROACHING, self._at(here, self._approach_m), ALIGNING),
+            (ALIGNING, settled_s > self.settle_s, DESCENDING),
+            (DESCENDING, settled_s > self.rest_s, MOTORS_OFF),
+            (DESCENDING, (strays | lost) & (here.height_m > self.commit_m), GOING_AROUND),
+            (GOING_AROUND, self._at(here, self._approach_m) & jnp.logical_not(lost), ALIGNING),
+        ]
+        begins = [(state.phase == now) & jnp.asarray(when) for now, when, _ in turns]
+        goals = [jnp.asarray(then, jnp.int32) for _, _, then in turns]
+        return jnp.select(begins, goals, state.phase)
+
+    @property
+    def _approach_m(self) -> Real:
+        return self.approach_altitude_m - self._standing_m
+
+    def _at(self, here: Situated, height_m: Real) -> Flag:
+        return jnp.abs(here.height_m - height_m) < THERE_M
+
+    def _moved(self, phase: Int[Array, ""], before_m: Real, dt_s: Real) -> tuple[Real, Real]:
+        """The set point's height, and how fast it moves."""
+        # a descent goes on below the deck, until the vehicle stands for sure
+        pressed_m = before_m - self.descent_mps * dt_s
+        high = phase <= FOLLOWING
+        goal_m = jnp.where(high, self.altitude_m - self._standing_m, self._approach_m)
+        goal_m = jnp.where(phase == DESCENDING, pressed_m, goal_m)
+        most_m = self.climb_mps * dt_s
+        way_m = jnp.clip(goal_m - before_m, -most_m, most_m)
+        return before_m + way_m, way_m / dt_s
+
+    def _signal(
+        self,
+        beginning: Beginning,
+        deck: BelievedDeck,
+        phase: Int[Array, ""],
+        height_m: Real,
+        rate_mps: Real,
+    ) -> PositionYaw:
+        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        up = Vec3(0.0, 0.0, 1.0)
+        over = PositionYaw(
+            deck.position_world_m + up * (self._standing_m + height_m),
+            yaw,
+            deck.velocity_world_mps + up * rate_mps,
+        )
+        waits = PositionYaw(beginning.position_world_m, yaw)
+        return chosen(phase == LOOKING, strong(waits), strong(over))

@@ -1,0 +1,71 @@
+"""Staying over a deck that moves, at its velocity."""
+
+from typing import Annotated
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.choice import chosen
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.core.signals import PositionYaw
+from kittiwake.core.situation import Situation
+from kittiwake.core.strong import strong
+from kittiwake.geometry.scalar import Real
+from kittiwake.guidance.beginning import Beginning
+from kittiwake.guidance.deck import BelievedDeck, refuse_blind
+
+
+class FollowDeckState(eqx.Module):
+    """Where it began, and where the deck is believed to be."""
+
+    beginning: Beginning
+    deck: BelievedDeck
+
+
+class FollowDeck(AbstractGuidance):
+    """Over the middle of the deck that a sensor sees, at a height over it; at its place till then.
+
+    Attributes:
+        sensor: that tells where the deck is.
+        altitude_m: of the vehicle's centre of mass over the deck.
+        smoothing_s: tau, the memory for what the sensor says.
+        yaw_rad: to look along; the yaw that it begins with if not given.
+    """
+
+    sensor: str = eqx.field(static=True, default="deck")
+    altitude_m: Annotated[Real, NOT_NEGATIVE] = 1.65
+    smoothing_s: Annotated[Real, NOT_NEGATIVE] = 0.2
+    yaw_rad: Real | None = None
+
+    def prepared(self, situation: Situation) -> "FollowDeck":
+        """The same, where it can see the deck."""
+        refuse_blind(situation.sensors, self.sensor)
+        return self
+
+    def signal_types(self) -> tuple[type[PositionYaw]]:
+        """Places."""
+        return (PositionYaw,)
+
+    def init(self, key: PRNGKeyArray) -> FollowDeckState:
+        """Not begun."""
+        del key
+        return FollowDeckState(Beginning.ahead(), BelievedDeck.unknown())
+
+    def step(
+        self, state: FollowDeckState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[FollowDeckState, PositionYaw]:
+        """Over the deck."""
+        del key
+        beginning = state.beginning.at(inputs.estimate)
+        deck = state.deck.at(inputs, self.sensor, self.smoothing_s, dt_s)
+        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        place = deck.position_world_m
+        over = PositionYaw(
+            eqx.tree_at(lambda p: p.z, place, place.z + self.altitude_m),
+            yaw,
+            deck.velocity_world_mps,
+        )
+        waits = PositionYaw(beginning.position_world_m, jnp.asarray(yaw))
+        return FollowDeckState(beginning, deck), chosen(deck.seen, strong(over), strong(waits))

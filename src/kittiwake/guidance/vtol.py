@@ -1,0 +1,91 @@
+"""The landing of the UAV-USV simulator: a height for each step, without memory.
+
+With the height z over the pad, and the horizontal distance e from its middle::
+
+    before the landing is due                the altitude
+    z >= approach altitude + 0.1             the approach altitude
+    e > threshold                            the approach altitude
+    else                                     the landing height
+
+always over the pad. The vehicle goes down as it can, goes up again when it strays, and its motors
+stay on. Source: Velasco et al. (2020), Drones 4(3), 37, with its program, whose heights are over
+the water: 2 m, 1 m and 0 m, with a pad 0.35 m over it. ``deck-landing`` lands more softly.
+"""
+
+from typing import Annotated
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.choice import chosen
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.core.signals import PositionYaw
+from kittiwake.core.situation import Situation
+from kittiwake.core.strong import strong
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.deck import refuse_blind
+from kittiwake.guidance.follow_deck import FollowDeck, FollowDeckState
+
+ABOVE_M = 0.1
+
+
+class Vtol(AbstractGuidance):
+    """Over the pad that a sensor sees, and down onto it.
+
+    Attributes:
+        sensor: that tells where the pad is.
+        altitude_m: over the pad.
+        approach_altitude_m: over the pad.
+        landing_height_m: that is asked for in the end, over the pad.
+        landing_at_s: when the landing is due; never if not given.
+        error_threshold_m: how far it may stray.
+        yaw_rad: to look along.
+    """
+
+    sensor: str = eqx.field(static=True, default="deck")
+    altitude_m: Real = 1.65
+    approach_altitude_m: Real = 0.65
+    landing_height_m: Real = -0.35
+    landing_at_s: Annotated[Real, NOT_NEGATIVE] | None = 5.0
+    error_threshold_m: Annotated[Real, POSITIVE] = 0.1
+    yaw_rad: Real = 0.0
+
+    def prepared(self, situation: Situation) -> "Vtol":
+        """The same, where it can see the pad."""
+        refuse_blind(situation.sensors, self.sensor)
+        return self
+
+    def signal_types(self) -> tuple[type[PositionYaw]]:
+        """Places."""
+        return (PositionYaw,)
+
+    def init(self, key: PRNGKeyArray) -> FollowDeckState:
+        """Nothing is seen yet."""
+        return self._follows.init(key)
+
+    def step(
+        self, state: FollowDeckState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[FollowDeckState, PositionYaw]:
+        """A place over the pad."""
+        later, _ = self._follows.step(state, inputs, dt_s, key)
+        pad, here = later.deck.position_world_m, inputs.estimate.position_world_m
+        off = Vec3(here.x - pad.x, here.y - pad.y, jnp.zeros_like(here.z)).norm()
+        high = here.z - pad.z >= self.approach_altitude_m + ABOVE_M
+        wanted = jnp.where(
+            high | (off > self.error_threshold_m), self.approach_altitude_m, self.landing_height_m
+        )
+        if self.landing_at_s is None:
+            wanted = self.altitude_m
+        else:
+            wanted = jnp.where(inputs.time_s < self.landing_at_s, self.altitude_m, wanted)
+        over = PositionYaw(Vec3(pad.x, pad.y, pad.z + wanted), self.yaw_rad)
+        waits = PositionYaw(later.beginning.position_world_m, self.yaw_rad)
+        return later, chosen(later.deck.seen, strong(over), strong(waits))
+
+    @property
+    def _follows(self) -> FollowDeck:
+        """What sees the pad, and believes each message."""
+        return FollowDeck(self.sensor, smoothing_s=0.0)

@@ -1,0 +1,14 @@
+"""Contact by the vehicles' own feet, which ``feet`` and ``stance`` describe."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kittiwake.core.engine import AbstractPhysics
+
+
+class Compliant(AbstractPhysics):
+    """No engine: a vehicle stands on its feet by its own model, and what it hits else loses it."""
+
+    def engine(self, world: Any, vehicles: Mapping[str, Any]) -> None:
+        """None."""
+        del world, vehicles

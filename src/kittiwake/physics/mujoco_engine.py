@@ -1,0 +1,321 @@
+"""Contact by MuJoCo: rigid bodies with friction that push each other, the ground and obstacles.
+
+A step of length dt begins with each body where it is, and with its velocity. Its own model, as if
+nothing were there, would lead it from the velocity nu_0 to nu_1 (linear in the world, turning in
+the body). In substeps of at most ``SUBSTEP_S`` MuJoCo is given the force that does this::
+
+    tau = M (nu_1 - nu_0) / dt + c(q, nu)
+
+with its own mass matrix M and bias forces c, and adds what contact does. A body that met nothing
+keeps the motion of its own model, to the last bit, and one that did moves as MuJoCo says. Nothing
+is remembered from step to step, not even a first guess for the solver, so that a step is a function
+of the bodies' motions alone.
+
+What nothing can change of a body, such as the height of a vessel that floats where its model says,
+has ``UNMOVED`` times its inertia more: its velocity is then the model's, and it carries what stands
+on it. A moving platform is such a body altogether.
+
+Source: MuJoCo (Todorov, Erez and Tassa 2012, "MuJoCo: A physics engine for model-based control").
+A foot is a small ball; the spring of a contact has the frequency and the damping of the body's
+feet, as ``solref`` (1 / (zeta omega_0), zeta). With ``IMPEDANCE`` friction creeps by 13 um/s on a
+slope of 5 deg. MuJoCo's solver against that creep (``noslip``) makes light bodies bounce.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import ceil, copysign
+from threading import Lock
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.engine import (
+    ALONG,
+    COLUMNS,
+    AbstractEngine,
+    AbstractPhysics,
+    Collider,
+    Grip,
+    Meets,
+    Motions,
+    Touches,
+)
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.extras import optional
+from kittiwake.core.solid import Solid
+from kittiwake.core.support import DEPTH_M, FIRST_DECK, GROUND
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
+from kittiwake.geometry.scalar import Real
+
+SUBSTEP_S = 0.002
+# of its inertia, so much more for what nothing can change
+UNMOVED = 1e8
+FOOT_RADIUS_M = 0.005
+# of a contact: how much of the wanted acceleration it has, whatever pushes on it
+IMPEDANCE = 0.99
+# of a number of substeps that is whole but for the last digits
+ROUNDING = 1e-9
+# of a free body: position and quaternion; and its velocities
+PLACES, RATES = 7, 6
+NOTHING = 0
+# what geoms are, and by which of these each is met
+FIXED_BIT, BODY_BIT, GROUND_BIT = 1, 2, 4
+AFFINITY: dict[Meets, int] = {
+    "bodies": 0,
+    "all but the ground": FIXED_BIT | BODY_BIT,
+    "all": FIXED_BIT | BODY_BIT | GROUND_BIT,
+}
+
+
+class Mujoco(AbstractPhysics):
+    """Bodies of everything, moved by MuJoCo where they touch."""
+
+    solid: ClassVar[bool] = True
+
+    substep_s: Annotated[Real, POSITIVE] = SUBSTEP_S
+
+    def engine(self, world: World, vehicles: Mapping[str, Vehicle]) -> "MujocoEngine":
+        """The model of all bodies."""
+        colliders = {name: _collider(name, vehicle) for name, vehicle in vehicles.items()}
+        return MujocoEngine(_Machine(world, list(colliders.items())), float(self.substep_s))
+
+
+class MujocoEngine(AbstractEngine):
+    """MuJoCo called from a compiled step, on the host and in double precision."""
+
+    machine: "_Machine" = eqx.field(static=True)
+    substep_s: float = eqx.field(static=True)
+
+    def touches(
+        self, before: Motions, after: Motions, present: Bool[Array, " bodies"], dt_s: float
+    ) -> Touches:
+        """By a call for each world; it has no derivatives."""
+        count, real = len(self.machine.bodies), np.dtype(jnp.result_type(before))
+        numbers = [_words(jnp.asarray(motions)) for motions in (before, after)]
+        whole = jax.ShapeDtypeStruct((count,), jnp.int32)
+        flag = jax.ShapeDtypeStruct((count,), bool)
+        form = (jax.ShapeDtypeStruct(numbers[0].shape, numbers[0].dtype), flag, whole, whole)
+        run = partial(self.machine.moved, ceil(dt_s / self.substep_s - ROUNDING), dt_s, real)
+        motions, *met = jax.pure_callback(run, form, *numbers, present, vmap_method="sequential")
+        return Touches(jax.lax.bitcast_convert_type(motions, real), *met)
+
+
+def _words(numbers: Array) -> Array:
+    """The bits of numbers, which are the same in a call from another thread.
+
+    There JAX is in its default mode, and turns numbers in double precision into single ones.
+    """
+    return jax.lax.bitcast_convert_type(numbers, jnp.uint32)
+
+
+class _Body(NamedTuple):
+    """Where a body's numbers are in MuJoCo's."""
+
+    place: int
+    rate: int
+
+
+class _Machine:
+    """MuJoCo's model and its scratch memory, in which no call leaves what the next one sees."""
+
+    def __init__(self, world: World, vehicles: Sequence[tuple[str, Collider]]) -> None:
+        self.mujoco = optional("mujoco", "mujoco")
+        spec = self.mujoco.MjSpec()
+        self._settings(spec)
+        self._ground(spec, world)
+        platforms = [(f"platform {i}", _platform(p)) for i, p in enumerate(world.platforms)]
+        colliders = [*platforms, *vehicles]
+        for name, collider in colliders:
+            self._body(spec, name, collider)
+        self.model: Any = spec.compile()
+        self.data: Any = self.mujoco.MjData(self.model)
+        self.lock = Lock()
+        self.bodies = [self._found(name) for name, _ in colliders]
+        self._hold([collider for _, collider in colliders])
+        self._number(colliders)
+
+    def moved(
+        self, steps: int, dt_s: float, real: np.dtype[Any], before: Any, after: Any, present: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """What ``Touches`` holds, of motions whose bits are given; the motions as bits too."""
+        words = np.asarray(after)
+        own = np.ascontiguousarray(words).view(real).reshape(-1, COLUMNS)
+        began = np.ascontiguousarray(before).view(real).reshape(-1, COLUMNS).astype(float)
+        free = own.astype(float)
+        stands = ~np.asarray(present, bool)
+        began[stands, PLACES:] = free[stands, PLACES:] = 0.0
+        with self.lock:
+            self._place(began)
+            self.model.opt.timestep = dt_s / steps
+            feet, presses = self._stepped(steps, self._pull(began, free, dt_s))
+            moved = self._motions()
+        touched: np.ndarray = presses.max(axis=1) > 0.0
+        surface = np.where(touched, presses.argmax(axis=1), NOTHING)
+        motions = np.where(touched[:, None], moved.astype(real), own)
+        bits = motions.view(np.uint32).reshape(words.shape)
+        return bits, touched, feet.astype(np.int32), surface.astype(np.int32)
+
+    def _settings(self, spec: Any) -> None:
+        spec.option.gravity = [0.0, 0.0, 0.0]
+        spec.option.cone = self.mujoco.mjtCone.mjCONE_ELLIPTIC
+        spec.option.disableflags |= self.mujoco.mjtDisableBit.mjDSBL_WARMSTART
+
+    def _ground(self, spec: Any, world: World) -> None:
+        spec.worldbody.add_geom(
+            name="ground",
+            type=self.mujoco.mjtGeom.mjGEOM_PLANE,
+            size=[0.0, 0.0, 1.0],
+            pos=[0.0, 0.0, float(world.ground_z_m)],
+            contype=GROUND_BIT,
+            conaffinity=0,
+        )
+        for obstacle in world.obstacles:
+            for solid in obstacle.solids_world():
+                self._geom(spec, spec.worldbody, solid, "bodies")
+
+    def _body(self, spec: Any, name: str, collider: Collider) -> None:
+        body = spec.worldbody.add_body(name=name, mass=collider.mass_kg, explicitinertial=True)
+        inertia = collider.inertia_kgm2
+        body.fullinertia = [*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]]
+        body.add_freejoint()
+        meets = collider.meets
+        for solid in collider.solids:
+            self._geom(spec, body, solid, meets, collider.grip)
+        for foot in collider.feet_body_m:
+            raised = (foot[0], foot[1], foot[2] - copysign(FOOT_RADIUS_M, foot[2]))
+            ball = Solid("sphere", (FOOT_RADIUS_M,), raised)
+            self._geom(spec, body, ball, meets, collider.grip)
+        if collider.deck is not None:
+            # a deck reaches down into its vehicle, or beyond it
+            meets = "bodies" if meets == "bodies" else "all but the ground"
+            self._geom(spec, body, collider.deck, meets, name=f"deck of {name}")
+
+    def _geom(
+        self,
+        spec: Any,
+        body: Any,
+        solid: Solid,
+        meets: Meets,
+        grip: Grip | None = None,
+        name: str = "",
+    ) -> None:
+        kinds, geom = self.mujoco.mjtGeom, body.add_geom(name=name)
+        geom.contype = FIXED_BIT if meets == "bodies" else BODY_BIT
+        geom.conaffinity = AFFINITY[meets]
+        if solid.kind == "hull":
+            assert solid.corners_m is not None
+            mesh = spec.add_mesh(name=f"hull {len(spec.meshes)}", uservert=solid.corners_m.ravel())
+            geom.type, geom.meshname = kinds.mjGEOM_MESH, mesh.name
+        else:
+            geom.type = getattr(kinds, f"mjGEOM_{solid.kind.upper()}")
+            size = [*solid.sizes_m, 0.0, 0.0, 0.0][:3]
+            geom.size = [0.0, 0.0, 1.0] if solid.kind == "plane" else size
+            geom.pos, geom.quat = solid.place_m, solid.attitude
+        if grip is not None:
+            # what stands says how, not what it stands on
+            geom.priority = 1
+            geom.friction[0] = grip.friction
+            geom.solref = [1.0 / (grip.damping * grip.frequency_radps), grip.damping]
+            geom.solimp[:2] = [IMPEDANCE, IMPEDANCE]
+
+    def _found(self, name: str) -> _Body:
+        joint = self.model.body(name).jntadr[0]
+        return _Body(int(self.model.jnt_qposadr[joint]), int(self.model.jnt_dofadr[joint]))
+
+    def _hold(self, colliders: Sequence[Collider]) -> None:
+        """Gives what nothing can change as good as all the inertia in the world."""
+        for body, collider in zip(self.bodies, colliders, strict=True):
+            inertia = [*[collider.mass_kg] * ALONG, *np.diag(collider.inertia_kgm2)]
+            for axis, (own, held) in enumerate(zip(inertia, collider.held, strict=True)):
+                self.model.dof_armature[body.rate + axis] = UNMOVED * own if held else 0.0
+        self.mujoco.mj_setConst(self.model, self.data)
+
+    def _number(self, colliders: Sequence[tuple[str, Collider]]) -> None:
+        """Says of each geom whose it is, whether it is a foot, and which surface."""
+        count = self.model.ngeom
+        self.owner = np.full(count, -1)
+        self.is_foot = np.zeros(count, bool)
+        self.surface = np.zeros(count, int)
+        self.surface[self.model.geom("ground").id] = GROUND
+        number = FIRST_DECK
+        for place, (name, collider) in enumerate(colliders):
+            body = self.model.body(name)
+            geoms = slice(body.geomadr[0], body.geomadr[0] + body.geomnum[0])
+            self.owner[geoms] = place
+            first = body.geomadr[0] + len(collider.solids)
+            self.is_foot[first : first + len(collider.feet_body_m)] = True
+            if collider.deck is not None:
+                self.surface[self.model.geom(f"deck of {name}").id] = number
+                number += 1
+        self.surfaces = number
+
+    def _place(self, motions: np.ndarray) -> None:
+        self.mujoco.mj_resetData(self.model, self.data)
+        for body, motion in zip(self.bodies, motions, strict=True):
+            self.data.qpos[body.place : body.place + PLACES] = motion[:PLACES]
+            self.data.qvel[body.rate : body.rate + RATES] = motion[PLACES:]
+
+    def _pull(self, began: np.ndarray, free: np.ndarray, dt_s: float) -> np.ndarray:
+        """The acceleration that would lead from one to the other."""
+        pull = np.zeros(self.model.nv)
+        for body, rate in zip(self.bodies, (free - began)[:, PLACES:] / dt_s, strict=True):
+            pull[body.rate : body.rate + RATES] = rate
+        return pull
+
+    def _stepped(self, steps: int, pull: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Goes through the substeps: how many feet of each stood, and what pressed each body."""
+        model, data, mj = self.model, self.data, self.mujoco
+        presses = np.zeros((len(self.bodies), self.surfaces))
+        standing: set[int] = set()
+        for _ in range(steps):
+            mj.mj_step1(model, data)
+            mj.mj_mulM(model, data, data.qfrc_applied, pull)
+            data.qfrc_applied += data.qfrc_bias
+            mj.mj_step2(model, data)
+            if data.ncon:
+                standing |= self._press(presses)
+        owners = [self.owner[geom] for geom in standing]
+        return np.bincount(owners, minlength=len(self.bodies)), presses
+
+    def _press(self, presses: np.ndarray) -> set[int]:
+        """Adds the pressure of each contact to those on its bodies; the feet that stand."""
+        standing: set[int] = set()
+        for number, (one, other) in enumerate(self.data.contact.geom.tolist()):
+            force = np.zeros(6)
+            self.mujoco.mj_contactForce(self.model, self.data, number, force)
+            for geom, under in ((one, other), (other, one)):
+                if self.owner[geom] >= 0 and force[0] > 0.0:
+                    presses[self.owner[geom], self.surface[under]] += force[0]
+                    standing |= {geom} if self.is_foot[geom] else set()
+        return standing
+
+    def _motions(self) -> np.ndarray:
+        qpos, qvel = self.data.qpos, self.data.qvel
+        return np.stack(
+            [
+                np.concatenate([qpos[b.place : b.place + PLACES], qvel[b.rate : b.rate + RATES]])
+                for b in self.bodies
+            ]
+        )
+
+
+def _collider(name: str, vehicle: Vehicle) -> Collider:
+    try:
+        return vehicle.dynamics.collider()
+    except ScenarioError as error:
+        message = f"vehicles.{name}: {error}"
+        raise ScenarioError(message) from None
+
+
+def _platform(platform: Any) -> Collider:
+    """A plate that nothing moves."""
+    support = platform.support(0.0)
+    size = (0.5 * float(support.length_m), 0.5 * float(support.width_m), 0.5 * DEPTH_M)
+    plate = Solid("box", size, (0.0, 0.0, -0.5 * DEPTH_M))
+    return Collider(1.0, np.eye(3), (), deck=plate, held=(True,) * RATES, meets="bodies")

@@ -1,0 +1,61 @@
+"""Whose deck a vehicle follows."""
+
+from collections.abc import Mapping
+
+from kittiwake.core.errors import did_you_mean
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
+from kittiwake.scenario.problem_list import ProblemList
+from kittiwake.scenario.schema import VehicleSchema
+
+
+def partners(
+    entries: Mapping[str, VehicleSchema],
+    vehicles: Mapping[str, Vehicle],
+    world: World | None,
+    problems: ProblemList,
+) -> dict[str, str]:
+    """The partner of each vehicle that has one, by name; a wrong one is noted.
+
+    Of two counted entries of equal length each vehicle has that of the same number.
+    """
+    platforms = () if world is None else world.platform_names
+    found: dict[str, str] = {}
+    for name, entry in entries.items():
+        members = _members(name, entry, vehicles)
+        path = ("vehicles", name, "partner")
+        if entry.partner is None:
+            needy = [m for m in members if _needs_partner(vehicles[m])]
+            if needy:
+                problems.note(path, "is missing; write whose deck the vehicle's sensors look for")
+            continue
+        given = entry.partner
+        others = _members(given, entries[given], vehicles) if given in entries else [given]
+        if given not in entries and given not in platforms:
+            known = did_you_mean(given, [*(n for n in entries if n != name), *platforms])
+            problems.note(path, f"there is no vehicle and no platform '{given}'. {known}")
+        elif given == name:
+            problems.note(path, "is the vehicle itself; write another one, or a platform")
+        elif any(o in vehicles and vehicles[o].dynamics.deck is None for o in others):
+            problems.note(path, f"{given} has no deck; give it one under parameters.deck")
+        elif len(others) not in (1, len(members)):
+            problems.note(
+                path, f"{given} are {len(others)}, and {name} {len(members)}; write equal counts"
+            )
+        else:
+            several = others if len(others) > 1 else others * len(members)
+            found |= dict(zip(members, several, strict=True))
+    return found
+
+
+def _members(name: str, entry: VehicleSchema, vehicles: Mapping[str, Vehicle]) -> list[str]:
+    """The vehicles of an entry; none of one that was refused."""
+    if entry.count is None:
+        return [name] if name in vehicles else []
+    width = len(str(entry.count))
+    counted = [f"{name}-{i + 1:0{width}}" for i in range(entry.count)]
+    return [member for member in counted if member in vehicles]
+
+
+def _needs_partner(vehicle: Vehicle) -> bool:
+    return any(part.component.sensor.sees_partner for part in vehicle.sensors.values())

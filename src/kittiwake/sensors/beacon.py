@@ -1,0 +1,50 @@
+"""The radio beacon of a deck: it tells where it is and how it moves.
+
+    p' = p + sigma_p N(0, 1),    v' = v + sigma_v N(0, 1),    psi' = psi + sigma_psi N(0, 1)
+
+along each axis, anew in each message. The default deviations are those of a receiver with carrier
+phase corrections (RTK) on board of the vessel; chosen. What is late or gets lost on the way are
+``errors`` of the sensor, as of any other.
+"""
+
+from typing import Annotated, ClassVar
+
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.measurements import DeckMeasurement
+from kittiwake.core.noise import normals3
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import wrap_angle
+
+
+class Beacon(AbstractSensor):
+    """What the deck of the vehicle's partner says of itself."""
+
+    measures: ClassVar[type] = DeckMeasurement
+    default_rate_hz: ClassVar[float | None] = 20.0
+    sees_partner: ClassVar[bool] = True
+
+    position_deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.02
+    velocity_deviation_mps: Annotated[Real, NOT_NEGATIVE] = 0.02
+    yaw_deviation_rad: Annotated[Real, NOT_NEGATIVE] = 0.01
+
+    def step(
+        self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], DeckMeasurement]:
+        """The message."""
+        del dt_s
+        true, (place, velocity, angles) = self.ideal(inputs), normals3(key, 3)
+        return state, DeckMeasurement(
+            true.position_world_m + place * self.position_deviation_m,
+            true.velocity_world_mps + velocity * self.velocity_deviation_mps,
+            wrap_angle(true.yaw_rad + angles.z * self.yaw_deviation_rad),
+        )
+
+    def ideal(self, inputs: SensorInputs) -> DeckMeasurement:
+        """The truth."""
+        deck = inputs.surroundings.partner
+        assert deck is not None, "a vehicle with a beacon has a partner"
+        yaw = deck.q_world_from_support.to_euler().yaw_rad
+        return DeckMeasurement(deck.centre_world_m, deck.velocity_world_mps, yaw)

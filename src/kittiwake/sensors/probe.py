@@ -1,0 +1,148 @@
+"""A probe of what the water carries or is: temperature, chlorophyll, oxygen.
+
+In the water it says what a field is at its place, after a lag of the first order of its own::
+
+    y' = (x - y) / T,  exactly  y + (x - y) (1 - exp(-dt / T))
+
+which does not depend on the length of its steps while x stays the same. It begins with the first
+value that it meets, and holds the last one while it is out of the water.
+
+With a ``footprint`` it looks down from above instead, as a spectrometer on a drone: at the mean
+over the disc of radius h tan(a) below it, h being its height over the water and a half the opening
+of its view, however the drone leans. The mean is that of seven places, exact for polynomials of the
+fifth degree (A. H. Stroud, "Approximate Calculation of Multiple Integrals", 1971, S2 5-1): of a
+wave it is right to 1 % where the disc is less than half a wave wide.
+
+Neglected: waves and air between a drone and the water, and that light comes from some depth.
+"""
+
+import math
+from typing import Annotated, Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
+from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.field import FIELD
+from kittiwake.core.measurements import AbstractMeasurement
+from kittiwake.core.sensor import AbstractSensor, SensorInputs
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+
+HALF_ANGLE_RAD = Bounds(0.0, math.radians(80.0))
+# places on the disc of radius one with their shares of its mean
+MIDDLE_SHARE, RING_SHARE, RING = 0.25, 0.125, math.sqrt(2.0 / 3.0)
+SIXTHS = tuple(
+    (RING * math.cos(k * math.pi / 3), RING * math.sin(k * math.pi / 3)) for k in range(6)
+)
+
+
+class ProbeMeasurement(AbstractMeasurement):
+    """In the field's own unit; out of its depths what was said last, and not valid."""
+
+    value: Real
+    valid: Flag
+
+
+class ViewBelow(eqx.Module):
+    """The view of a probe that looks down from above, up to a height."""
+
+    half_angle_rad: Annotated[Real, HALF_ANGLE_RAD] = math.radians(5.0)
+    max_height_m: Annotated[Real, POSITIVE] = 120.0
+
+
+class ProbeState(eqx.Module):
+    """What it said last, and whether it has met the water yet."""
+
+    value: Real
+    begun: Bool[Array, ""]
+
+
+class Probe(AbstractSensor):
+    """The value of the ``field`` named, or of the only one that there is.
+
+    ``depth_range_m`` are the depths at which it measures; above the surface they are negative.
+    """
+
+    measures: ClassVar[type] = ProbeMeasurement
+    default_rate_hz: ClassVar[float | None] = 1.0
+
+    field: str | None = eqx.field(static=True, default=None)
+    position_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    depth_range_m: tuple[Real, Real] = (-0.2, 20.0)
+    footprint: ViewBelow | None = None
+    time_constant_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+
+    def __check_init__(self) -> None:
+        """Refuses depths with the deeper one first."""
+        high, deep = self.depth_range_m
+        if isinstance(high, float) and isinstance(deep, float) and high > deep:
+            message = f"depth_range_m: [{high:g}, {deep:g}] is not allowed; the lesser depth first"
+            raise ValueError(message)
+
+    def check(self, world: Any) -> None:
+        """Refuses a world without the field, and one with several if none is named."""
+        names = _names(world)
+        if not names:
+            message = (
+                "the world has no field to probe; write fields: {algae: from-seed} under world"
+            )
+            raise ScenarioError(message)
+        if self.field is None and len(names) > 1:
+            message = f"field is missing; write one of {', '.join(names)}"
+            raise ScenarioError(message)
+        if self.field is not None and self.field not in names:
+            message = f"field: there is no field '{self.field}'. {did_you_mean(self.field, names)}"
+            raise ScenarioError(message)
+
+    def init(self, key: PRNGKeyArray) -> ProbeState:
+        """Before it has met the water."""
+        del key
+        return ProbeState(jnp.asarray(0.0), jnp.asarray(False))
+
+    def step(
+        self, state: ProbeState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[ProbeState, ProbeMeasurement]:
+        """What the lag leaves of the true value."""
+        del key
+        true = self.ideal(inputs)
+        slow = jnp.asarray(self.time_constant_s > 0.0)
+        share = -jnp.expm1(-dt_s / jnp.where(slow, self.time_constant_s, 1.0))
+        behind = jnp.where(slow & state.begun, share, 1.0) * (true.value - state.value)
+        value = state.value + jnp.where(true.valid, behind, 0.0)
+        return ProbeState(value, state.begun | true.valid), ProbeMeasurement(value, true.valid)
+
+    def ideal(self, inputs: SensorInputs) -> ProbeMeasurement:
+        """The value at its place, or the mean below it, without a lag."""
+        truth, water = inputs.truth, inputs.surroundings.water
+        place = truth.position_world_m + truth.q_world_from_body.rotate(self.position_body_m)
+        surface_m = 0.0 if water is None else water.height_world_m
+        height_m = place.z - surface_m
+        if self.footprint is None:
+            high, deep = self.depth_range_m
+            valid = jnp.asarray((-height_m >= high) & (-height_m <= deep))
+            below = Vec3(place.x, place.y, jnp.minimum(height_m, 0.0))
+            return ProbeMeasurement(self._value(inputs, below), valid)
+        valid = jnp.asarray((height_m > 0.0) & (height_m <= self.footprint.max_height_m))
+        radius_m = jnp.maximum(height_m, 0.0) * jnp.tan(self.footprint.half_angle_rad)
+        return ProbeMeasurement(self._mean(inputs, place, radius_m), valid)
+
+    def _mean(self, inputs: SensorInputs, place: Vec3, radius_m: Real) -> Real:
+        """Over a disc on the surface."""
+
+        def at(x: float, y: float) -> Real:
+            return self._value(inputs, Vec3(place.x + radius_m * x, place.y + radius_m * y, 0.0))
+
+        ring = sum((at(x, y) for x, y in SIXTHS), start=0.0)
+        return MIDDLE_SHARE * at(0.0, 0.0) + RING_SHARE * ring
+
+    def _value(self, inputs: SensorInputs, position_world_m: Vec3) -> Real:
+        name = FIELD + (self.field or _names(inputs.world)[0])
+        kind = inputs.world.processes[name].component.kind
+        return kind.value(inputs.processes[name], position_world_m, inputs.time_s)
+
+
+def _names(world: Any) -> list[str]:
+    return [name.removeprefix(FIELD) for name in world.processes if name.startswith(FIELD)]

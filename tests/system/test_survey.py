@@ -1,0 +1,113 @@
+"""A survey from the command line: flown, drawn, and exported for other tools."""
+
+import contextlib
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+import rasterio
+
+import kittiwake as kw
+from kittiwake.analysis.survey import Truth, found_by_probes
+from kittiwake.cli import main
+
+SCENARIO = """\
+name: pond
+time: {rate_hz: 50, duration_s: 240, log_rate_hz: 1}
+world:
+  origin: {latitude_deg: 47.2, longitude_deg: 8.7}
+  fields:
+    algae: {type: from-seed, unit: ug/l, mean: 8, deviation: 2, length_scale_m: 10}
+vehicles:
+  boat:
+    model: strider
+    count: 2
+    spacing_m: [1, 0, 0]
+    sensors: {probe: probe}
+    guidance:
+      type: line-of-sight
+      course: {shape: coverage, file: pond.geojson, lane_spacing_m: 3}
+"""
+# of 20 m to the east and 15 m to the north, at the origin
+POND = """\
+{"type": "Polygon", "coordinates": [[[8.7, 47.2], [8.700264, 47.2], [8.7002, 47.200135],
+ [8.7, 47.200135], [8.7, 47.2]]]}
+"""
+
+
+def does(*arguments):
+    """Runs a command in this process; its status, what it says and what it complains of."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["kittiwake", *map(str, arguments)])
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                main()
+                status = 0
+            except SystemExit as ended:
+                status = ended.code or 0
+    return status, out.getvalue(), err.getvalue()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("survey")
+    (folder / "pond.yaml").write_text(SCENARIO, encoding="utf-8")
+    (folder / "pond.geojson").write_text(POND, encoding="utf-8")
+    assert does("run", folder / "pond.yaml", "--out", folder / "run")[0] == 0
+    return folder / "run"
+
+
+def test_a_survey_is_exported_as_points_and_as_a_map(run):
+    status, said, _ = does("export", run, "--to", "geojson")
+    assert (status, said) == (0, f"wrote {run / 'samples.geojson'}\n")
+    points = json.loads((run / "samples.geojson").read_text(encoding="utf-8"))["features"]
+    assert {point["properties"]["vehicle"] for point in points} == {"boat-1", "boat-2"}
+    assert {point["properties"]["unit"] for point in points} == {"ug/l"}
+    assert does("export", run, "--to", "geotiff", "--cell", 1, "-o", run / "maps")[0] == 0
+    with rasterio.open(run / "maps" / "algae.tif") as file:
+        cells = file.read(1)
+    values = [point["properties"]["value"] for point in points]
+    assert np.nanmin(cells) >= min(values)
+    assert np.nanmax(cells) <= max(values)
+
+
+def test_a_perfect_probe_says_what_the_field_of_the_seed_is(run):
+    """So that the map's background is what was flown through."""
+    log, scenario = kw.Log.read(run), kw.load(str(run / "scenario.yaml")).scenario
+    truth = Truth.of(scenario, "algae", scenario.seed, log)
+    for found in found_by_probes(log):
+        there = truth.at(found.positions_world_m[:, :2], 0.0)
+        np.testing.assert_allclose(there, found.values, rtol=1e-9)
+
+
+def test_the_summary_says_what_was_covered_and_how_good_its_map_is(run):
+    survey = json.loads((run / "summary.json").read_text(encoding="utf-8"))["metrics"]["survey"]
+    # all but what it cuts off where it turns
+    assert 0.95 < survey["boat-1"]["covered_share"] <= 1.0
+    assert survey["fields"]["algae"]["unit"] == "ug/l"
+    # lanes are 3 m apart and values alike over 10 m: a tenth of the deviation is left
+    assert 0.0 < survey["fields"]["algae"]["map_rms"] < 0.2
+
+
+def test_a_survey_is_drawn(run):
+    status, said, _ = does("plot", run)
+    assert status == 0
+    assert f"What its probes found: {run / 'survey-algae.png'}" in said
+    assert (run / "survey-algae.png").stat().st_size > 10_000
+
+
+def test_cells_of_what_has_none_are_refused(run):
+    status, _, said = does("export", run, "--to", "csv", "--fill")
+    assert status == 2
+    assert "--to csv has no cells. Leave them out." in said
+
+
+@pytest.mark.slow
+def test_the_lake_of_the_library_is_covered():
+    survey = kw.load("survey-lake").run().summary["metrics"]["survey"]
+    assert survey["strider"]["covered_share"] > 0.995
+    assert survey["drone"]["covered_share"] > 0.995
+    assert survey["fields"]["chlorophyll"]["map_rms"] < 0.6
