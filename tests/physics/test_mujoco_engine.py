@@ -221,3 +221,74 @@ def test_without_mujoco_the_message_has_the_line_that_installs_it(monkeypatch, t
     monkeypatch.setattr("kittiwake.physics.mujoco_engine.optional", missing)
     with pytest.raises((ScenarioError, MissingExtraError), match=r"kittiwake\[mujoco\]"):
         build(parse_document(document({"one": block((0, 0, 1))}), "contact.yaml"), tmp_path)
+
+
+PELICAN = """model: pelican
+    start: {position_world_m: [0, 0, 0.5]}
+    parameters: {linear_noise_mps2: 0, angular_noise_radps2: 0}"""
+
+LANDING = """
+name: landing
+time: {rate_hz: 100, duration_s: 16}
+world:
+  area: {x_m: [-60, 60], y_m: [-60, 60], z_m: [-1, 10]}
+  wind: {type: shear, speed_at_6m_mps: 3, from_deg: 200}
+  turbulence: {type: dryden, speed_at_6m_mps: 3}
+vehicles:
+  strider:
+    model: strider
+    controller: {type: vessel-position, cruise_speed_mps: 1, hold_radius_m: 0}
+    guidance: {type: waypoints, positions_world_m: [[50, 0, 0]]}
+  drone:
+    model: ar-drone
+    partner: strider
+    start: {position_world_m: [0, 0, 2]}
+    sensors: {deck: beacon}
+    controller: position
+    guidance: {type: deck-landing, begin_after_s: 2}
+"""
+
+
+def test_the_same_landing_ends_on_the_deck_with_either_physics(tmp_path):
+    path = tmp_path / "landing.yaml"
+    path.write_text(LANDING, encoding="utf-8")
+    logs = [kw.load(str(path), overrides={"physics": p}).run() for p in ("mujoco", "compliant")]
+    landings = [log.summary["vehicles"]["drone"]["touchdown"] for log in logs]
+    first_s = [_first(log, "touched down") for log in logs]
+    assert first_s[0] == pytest.approx(first_s[1], abs=0.2)
+    for log, landing in zip(logs, landings, strict=True):
+        assert landing["speed_mps"] < 0.5
+        assert landing["offset_m"] < 0.1
+        apart = column(log, "drone", "x_m", "y_m")[-1] - column(log, "strider", "x_m", "y_m")[-1]
+        assert np.hypot(*apart) < 0.1
+        assert column(log, "drone", "z_m")[-1] == pytest.approx(0.35 + 0.06, abs=0.02)
+
+
+def _first(log, event):
+    return next(one.time_s for one in log.events if one.event.startswith(event))
+
+
+def test_a_weight_on_its_deck_loads_a_hull_that_can_sink(flown):
+    mass_kg, area_m2 = 5.0, 0.75
+    vehicles = {
+        "otter": {"model": "otter", "guidance": "hold"},
+        "load": block((-0.2, 0, 0.5), mass_kg=mass_kg),
+    }
+    flat = {"x_m": [-5, 5], "y_m": [-5, 5], "z_m": [-2, 5]}
+    log = flown(vehicles, duration_s=30.0, area=flat, rate_hz=100)
+    empty = flown({"otter": vehicles["otter"]}, duration_s=30.0, area=flat, rate_hz=100)
+    sinkage_m = column(empty, "otter", "z_m")[-1] - column(log, "otter", "z_m")[-1]
+    assert sinkage_m == pytest.approx(mass_kg / (1025.0 * area_m2), rel=0.02)
+
+
+def test_what_holds_its_angles_by_itself_stands_on_the_ground_all_the_same(tmp_path):
+    text = document({"pelican": {"model": "pelican"}})
+    path = tmp_path / "falls.yaml"
+    path.write_text(text.replace("model: pelican", PELICAN), encoding="utf-8")
+    sim = kw.load(str(path))
+    sim.reset()
+    for _ in range(1000):
+        sim.step({"pelican": kw.AttitudeThrottle(0.0, 0.0, 0.0, 0.0, 12.0)})
+    seen = sim.observe()["pelican"].estimate
+    assert seen.position_world_m.z == pytest.approx(0.094, abs=5e-3)
+    assert abs(seen.velocity_world_mps.z) < 1e-3

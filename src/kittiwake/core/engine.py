@@ -43,8 +43,10 @@ class Collider:
     """What others meet of a body, and how it gives way.
 
     Attributes:
-        mass_kg: what a push along any axis has to move.
-        inertia_kgm2: and a torque; of no account where all turning is held.
+        mass_kg: of the body.
+        inertia_kgm2: about its centre of mass; of no account where all turning is held.
+        centre_of_mass_body_m: from its origin.
+        added: mass and inertia of the water that moves along, about the origin, for each motion.
         solids: in its own axes.
         feet_body_m: points that it stands on.
         deck: the box whose upper side is its deck, if it has one.
@@ -61,6 +63,8 @@ class Collider:
     held: tuple[bool, ...] = FREE
     grip: Grip = Grip()
     meets: Meets = "all"
+    centre_of_mass_body_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    added: tuple[float, ...] = (0.0,) * (ALONG + ABOUT)
 
 
 def box_of(size_body_m: Any, above_m: float | None = None) -> Solid:

@@ -40,6 +40,7 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.core.apart import apart
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.core.engine import Carried, Collider, box_of
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
@@ -263,6 +264,30 @@ class MarineVessel(AbstractDynamics):
     def kinematics(self, state: MarineVesselState) -> Kinematics:
         """Where the body's origin is and how it moves."""
         return state.flight.kinematics(state.flight.phase.motion.twist)
+
+    def collider(self) -> Collider:
+        """The box around it, about its origin."""
+        added, centre = self.added_mass_body_kg, self.centre_of_mass_body_m
+        level_kg = 0.5 * float(added.x + added.y)
+        about = self.added_inertia_body_kgm2
+        return Collider(
+            mass_kg=float(self.mass_kg + self.payload_kg),
+            inertia_kgm2=self.inertia_kgm2.matrix,
+            solids=(box_of(self.size_body_m),),
+            deck=None if self.deck is None else self.deck.solid(),
+            meets="all but the ground",
+            centre_of_mass_body_m=(float(centre.x), float(centre.y), float(centre.z)),
+            added=(level_kg, level_kg, *map(float, (added.z, about.x, about.y, about.z))),
+        )
+
+    def carried(self, state: MarineVesselState, carried: Carried) -> MarineVesselState:
+        """With another pose and twist; the shafts as they are."""
+        motion = carried.motion
+        pose = Pose(motion.position_world_m, motion.q_world_from_body)
+        twist = Twist(motion.velocity_world_mps, motion.angular_velocity_body_radps)
+        moved = MarineMotion(twist, state.flight.phase.motion.speeds_radps)
+        force = motion.specific_force_body_mps2
+        return MarineVesselState(FlightState(Phase(pose, moved), force, None))
 
     def actuators(self, state: MarineVesselState) -> dict[str, Real]:
         """The shafts' speeds."""

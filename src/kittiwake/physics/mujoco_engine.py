@@ -183,6 +183,7 @@ class _Machine:
         body = spec.worldbody.add_body(name=name, mass=collider.mass_kg, explicitinertial=True)
         inertia = collider.inertia_kgm2
         body.fullinertia = [*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]]
+        body.ipos = collider.centre_of_mass_body_m
         body.add_freejoint()
         meets = collider.meets
         for solid in collider.solids:
@@ -233,7 +234,8 @@ class _Machine:
         for body, collider in zip(self.bodies, colliders, strict=True):
             inertia = [*[collider.mass_kg] * ALONG, *np.diag(collider.inertia_kgm2)]
             for axis, (own, held) in enumerate(zip(inertia, collider.held, strict=True)):
-                self.model.dof_armature[body.rate + axis] = UNMOVED * own if held else 0.0
+                more = UNMOVED * own if held else collider.added[axis]
+                self.model.dof_armature[body.rate + axis] = more
         self.mujoco.mj_setConst(self.model, self.data)
 
     def _number(self, colliders: Sequence[tuple[str, Collider]]) -> None:

@@ -33,10 +33,12 @@ from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.core.engine import Carried, Collider, box_of
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.signals import RudderThrust
@@ -45,7 +47,7 @@ from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Real
-from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.hull import AddedMass, HullDerivatives
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
@@ -53,6 +55,8 @@ from kittiwake.physics.riding import Ride, Riding
 from kittiwake.physics.rudder import Rudder
 
 AT_LEAST_ONE = Bounds(low=1.0)
+# of its motions along the world's axes and about its own, those that nothing changes
+AFLOAT = (False, False, True, True, True, False)
 
 
 class SurfacePose(eqx.Module):
@@ -266,6 +270,40 @@ class SurfaceVessel(AbstractDynamics):
             velocity_body_mps=rotation.body_from_reference(velocity),
             angular_velocity_body_radps=rotation.body_rates(turning),
             specific_force_body_mps2=state.specific_force_body_mps2,
+        )
+
+    def collider(self) -> Collider:
+        """The box around it; heave, roll and pitch are the water's affair."""
+        added = self.added_mass
+        level_kg = 0.5 * float(added.surge_kg + added.sway_kg)
+        return Collider(
+            mass_kg=float(self.mass_kg),
+            inertia_kgm2=float(self.yaw_inertia_kgm2) * np.eye(3),
+            solids=(box_of(self.size_body_m),),
+            deck=None if self.deck is None else self.deck.solid(),
+            held=AFLOAT,
+            meets="all but the ground",
+            added=(level_kg, level_kg, 0.0, 0.0, 0.0, float(added.yaw_kgm2)),
+        )
+
+    def carried(self, state: SurfaceVesselState, carried: Carried) -> SurfaceVesselState:
+        """Pushed along and turned about, on the water as it was."""
+        free, moved = self.kinematics(state), carried.motion
+        turned = wrap_angle(
+            moved.euler_world_from_body.yaw_rad - free.euler_world_from_body.yaw_rad
+        )
+        yaw = state.phase.configuration.yaw_rad + turned
+        gained = moved.angular_velocity_body_radps.z - free.angular_velocity_body_radps.z
+        place = moved.position_world_m
+        motion = SurfaceMotion(
+            *_in_body(moved.velocity_world_mps, yaw),
+            state.phase.motion.yaw_rate_radps + gained,
+            state.phase.motion.rudder_rad,
+        )
+        return replace(
+            state,
+            phase=Phase(SurfacePose(place.x, place.y, yaw), motion),
+            specific_force_body_mps2=moved.specific_force_body_mps2,
         )
 
     def actuators(self, state: SurfaceVesselState) -> dict[str, Real]:

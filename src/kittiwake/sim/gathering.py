@@ -1,7 +1,6 @@
 """What the vehicles of a fleet feel: of the world, of what they stand on, and of each other."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -88,7 +87,7 @@ def unknown_partners(around: Surroundings) -> Surroundings:
     nowhere = Vec3.zero()
     deck = strong(Support(nowhere, Quaternion.identity(), nowhere, nowhere, 0.0, 0.0))
     count = jnp.shape(around.gravity_mps2)
-    return replace(around, partner=jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, count), deck))
+    return _with_partner(around, jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, count), deck))
 
 
 def _beside_partners(
@@ -97,7 +96,11 @@ def _beside_partners(
     if own is None:
         return around
     assert decks is not None, "a partner has a deck"
-    return replace(around, partner=jax.tree.map(lambda leaf: leaf[own], decks))
+    return _with_partner(around, jax.tree.map(lambda leaf: leaf[own], decks))
+
+
+def _with_partner(around: Surroundings, deck: Support) -> Surroundings:
+    return eqx.tree_at(lambda own: own.partner, around, deck, is_leaf=lambda leaf: leaf is None)
 
 
 def surface_near(group: Group, truth: Kinematics, around: Surroundings, dt_s: Real) -> Flag:
