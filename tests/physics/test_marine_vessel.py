@@ -413,7 +413,7 @@ def test_otter_follows_long_waves_like_the_water_itself():
     slope = np.stack([water.slope_east, water.slope_north], axis=1)[after]
     steepest = amplitude * number
     assert np.abs(up[:, :2] + slope).max() < 0.25 * steepest
-    # and it goes to and fro with the water
+    # and it goes with the water, there and back
     gap = (rows_of(motion.velocity_world_mps) - rows_of(water.velocity_world_mps))[after]
     assert np.abs(gap).max() < 0.1 * amplitude * frequency
 

@@ -695,7 +695,8 @@ def test_an_unknown_format_is_bad_input(spot):
     answer = kittiwake_does("export", spot[0], "--to", "parket")
     assert (answer.status, answer.out) == (2, "")
     assert answer.err == (
-        "--to parket is not known. Allowed: csv, geojson, geotiff, mcap, parquet. Did you mean 'parquet'?\n"
+        "--to parket is not known. Allowed: csv, geojson, geotiff, mcap, parquet. "
+        "Did you mean 'parquet'?\n"
     )
 
 
