@@ -11,6 +11,7 @@ With n cells in series, inner resistance R and capacity Q, a power P draws I at 
     U = n U_0 - R I,    P = U I,    ds/dt = -I / Q,
     I = 2 P / (n U_0 + sqrt((n U_0)^2 - 4 R P))
 
+While it is charged the current is I less that of the charger, down to a full battery.
 More than (n U_0)^2 / (4 R) it does not give, at half its voltage. P is the motors' mechanical power
 over their efficiency and what the electronics take. The fastest speed of a motor is in proportion
 to U; an empty battery drives none. Neglected: the slow parts of the sag, temperature, ageing.
@@ -23,7 +24,7 @@ import jax.numpy as jnp
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.parts import AbstractBattery
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 
 SHARE = Bounds(0.0, 1.0, open_below=True)
 
@@ -45,6 +46,7 @@ class LithiumPolymer(AbstractBattery):
 
     ``motor_efficiency`` is the mechanical power of the motors over what they draw,
     ``electronics_w`` what is drawn in any case, ``charge`` the share with which the flight begins.
+    ``charging_a`` is what a charger gives it while the vehicle stands on a deck.
     """
 
     cells: Annotated[Count, POSITIVE] = eqx.field(static=True)
@@ -53,13 +55,14 @@ class LithiumPolymer(AbstractBattery):
     motor_efficiency: Annotated[Real, SHARE] = 0.7
     electronics_w: Annotated[Real, NOT_NEGATIVE] = 0.0
     charge: Annotated[Real, FRACTION] = 1.0
+    charging_a: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     def init(self) -> Supply:
         """As charged, at rest."""
         return Supply(self.charge, self._at_rest_v(self.charge), 0.0, 0.0)
 
-    def step(self, state: Supply, power_w: Real, dt_s: Real) -> Supply:
-        """The motors' mechanical power drawn over a step."""
+    def step(self, state: Supply, power_w: Real, dt_s: Real, *, charged: Flag = False) -> Supply:
+        """The motors' mechanical power drawn over a step, of a battery that is charged or not."""
         at_rest_v = self._at_rest_v(state.charge)
         drawn_w = power_w / self.motor_efficiency + self.electronics_w
         # at the strongest power itself the root has no slope
@@ -67,12 +70,19 @@ class LithiumPolymer(AbstractBattery):
         given_w = jnp.minimum(drawn_w, strongest_w)
         root_v = jnp.sqrt(at_rest_v * at_rest_v - 4.0 * self.resistance_ohm * given_w)
         current_a = jnp.where(state.charge > 0.0, 2.0 * given_w / (at_rest_v + root_v), 0.0)
+        current_a = current_a - jnp.where(charged, self.charging_a, 0.0)
         # Kahan's sum: in single precision a small current would otherwise be rounded away
         spent = current_a * dt_s / self.capacity_c + state.owed
         charge = state.charge - spent
         owed = spent - (state.charge - charge)
         voltage_v = at_rest_v - self.resistance_ohm * current_a
-        return Supply(jnp.maximum(charge, 0.0), voltage_v, current_a, owed)
+        full = (charge >= 1.0) & (current_a < 0.0)
+        return Supply(
+            jnp.clip(charge, 0.0, 1.0),
+            voltage_v,
+            jnp.where(full, 0.0, current_a),
+            jnp.where(full, 0.0, owed),
+        )
 
     def speed_ratio(self, state: Supply) -> Real:
         """The voltage over that of a full battery at rest; nothing from an empty one."""

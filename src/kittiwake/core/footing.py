@@ -32,6 +32,7 @@ class Footing(eqx.Module):
         touch_speed_mps: the speed relative to the surface at the last landing.
         touched_deck: whether that was on a deck, 1, or on the ground, 0.
         touch_offset_m: how far from the deck's centre it was, along the deck; 0 on the ground.
+        on_deck: whether it stands on a deck now, 1, or not, 0.
     """
 
     grip_x_m: Float[Array, " feet"]
@@ -43,6 +44,7 @@ class Footing(eqx.Module):
     touch_speed_mps: Real
     touched_deck: Count
     touch_offset_m: Real
+    on_deck: Count
 
     def stood(self, touching: Count, met: "Encounter", dt_s: Real) -> "Footing":
         """After another step, at the end of which so many feet touch what was met."""
@@ -55,6 +57,7 @@ class Footing(eqx.Module):
             touch_speed_mps=jnp.where(landed, met.speed_mps, self.touch_speed_mps),
             touched_deck=jnp.where(landed, met.on_deck, self.touched_deck),
             touch_offset_m=jnp.where(landed, met.offset_m, self.touch_offset_m),
+            on_deck=jnp.where(touching > 0, met.on_deck, 0).astype(jnp.int32),
         )
 
 

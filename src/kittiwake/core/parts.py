@@ -8,7 +8,7 @@ import equinox as eqx
 from kittiwake.core.surroundings import Shear, Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
 
@@ -97,8 +97,8 @@ class AbstractBattery(eqx.Module):
         """Its state at the start."""
 
     @abstractmethod
-    def step(self, state: Any, power_w: Real, dt_s: Real) -> Any:
-        """The state after a step at a power drawn."""
+    def step(self, state: Any, power_w: Real, dt_s: Real, *, charged: Flag = False) -> Any:
+        """The state after a step at a power drawn, while it is connected to a charger or not."""
 
     @abstractmethod
     def speed_ratio(self, state: Any) -> Real:

@@ -15,6 +15,9 @@ GUIDANCE = Registry(
             "kittiwake.guidance.waypoints:Waypoints", "visit places one after another"
         ),
         "goto": Entry("kittiwake.guidance.goto:Goto", "go to a place, smoothly or at once"),
+        "rest": Entry(
+            "kittiwake.guidance.rest:Rest", "stand with the motors off until a mission goes on"
+        ),
         "return-home": Entry(
             "kittiwake.guidance.return_home:ReturnHome", "go back over the place of the start"
         ),

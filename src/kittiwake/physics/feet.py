@@ -161,4 +161,4 @@ class Feet(eqx.Module):
         """Before the first step, as if it stood already."""
         none, zero = jnp.zeros(len(self.points_body_m)), jnp.asarray(0, jnp.int32)
         over = jnp.full(len(self.points_body_m), UNKNOWN, jnp.int32)
-        return Footing(none, none, over, zero, 0.0, zero, 0.0, zero, 0.0)
+        return Footing(none, none, over, zero, 0.0, zero, 0.0, zero, 0.0, zero)

@@ -312,4 +312,6 @@ class Multirotor(AbstractBody):
             jnp.maximum(-spin * speed * wrench.torque_body_nm.z, 0.0)
             for spin, speed, wrench in zip(self.spins, speeds, rotors, strict=True)
         )
-        return self.battery.step(state.battery, power_w, dt_s)
+        footing = state.flight.footing
+        charged = False if footing is None else footing.on_deck > 0
+        return self.battery.step(state.battery, power_w, dt_s, charged=charged)

@@ -141,6 +141,7 @@ class Stance(eqx.Module):
             grip_y_m=jnp.zeros_like(before.grip_y_m),
             over=jnp.full_like(before.over, NOTHING),
             touching=jnp.zeros((), jnp.int32),
+            on_deck=jnp.zeros((), jnp.int32),
             airborne_s=before.airborne_s + self.dt_s,
         )
 

@@ -166,3 +166,20 @@ def test_a_batch_of_batteries_is_each_of_them():
         for a, b in zip(jax.tree.leaves(together), jax.tree.leaves(alone), strict=True):
             # what is owed is itself a rounding
             assert math.isclose(float(a[i]), float(b), rel_tol=1e-14, abs_tol=1e-18)
+
+
+def test_a_charger_fills_it_by_its_current_over_the_capacity_and_no_further():
+    charger_a, dt_s, steps = 2.0, 0.01, 1000
+    battery = dataclasses.replace(BATTERY, electronics_w=0.0, charge=0.5, charging_a=charger_a)
+
+    def once(state, _):
+        return battery.step(state, jnp.asarray(0.0), dt_s, charged=True), None
+
+    begun = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), battery.init())
+    later, _ = jax.lax.scan(once, begun, None, length=steps)
+    gained = charger_a * dt_s * steps / CAPACITY_C
+    assert later.charge - 0.5 == pytest.approx(gained, rel=1e-12)
+    assert later.current_a == -charger_a
+    full, _ = jax.lax.scan(once, dataclasses.replace(later, charge=jnp.asarray(0.9999999)), None, 2)
+    assert full.charge == 1.0
+    assert full.current_a == 0.0
