@@ -77,7 +77,18 @@ def rollout(
 ) -> Result:
     """A scenario's vehicle many times, with its controllers, all steps in one compiled loop."""
     given = {**AREA, **overrides, f"vehicles.{name}.count": vehicles}
-    simulation = load(scenario, given, precision)
+    return together(scenario, vehicles, steps, given, precision)
+
+
+def together(
+    scenario: str,
+    vehicles: int,
+    steps: int,
+    overrides: Mapping[str, Any],
+    precision: Precision = "float64",
+) -> Result:
+    """A scenario as it is but for some keys, all steps in one compiled loop."""
+    simulation = load(scenario, overrides, precision)
     with jax.enable_x64(precision == "float64"):
         state = jax.jit(lambda key: simulation.init(key))(seed_key(0))
         began = time.perf_counter()
@@ -116,6 +127,14 @@ CASES: dict[str, tuple[str, Callable[[], Result]]] = {
     "grounded-10000": (
         "10,000 Crazyflies that stand on the ground, RK4, float32",
         partial(rollout, "hover-crazyflie", "crazyflie", 10_000, 100, GROUNDED),
+    ),
+    "deck-landing": (
+        "an AR.Drone lands on a Strider, feet that yield, float64",
+        partial(together, "deck-landing", 2, 2_000, {}),
+    ),
+    "deck-landing-mujoco": (
+        "the same by MuJoCo",
+        partial(together, "deck-landing", 2, 2_000, {"physics": "mujoco"}),
     ),
 }
 
