@@ -474,6 +474,14 @@ def test_list_of_a_controller_says_where_it_stands_and_what_it_takes():
     assert rows["height.hover_throttle"] == ["0.59", "a", "number"]
 
 
+def test_list_of_a_list_of_records_has_the_keys_of_an_entry():
+    parameters = json.loads(kittiwake_does("list", "mission", "--json").out)
+    guidance = {key.removeprefix("guidance."): row for key, row in parameters.items()}
+    assert guidance["steps"]["allowed"] == "a list; each entry has the keys below"
+    assert "takeoff" in guidance["steps.N.do"]["allowed"]
+    assert guidance["rules.N.when.above"]["allowed"] == "a number"
+
+
 def test_list_of_a_vehicle_has_the_numbers_of_its_data_file():
     answer = kittiwake_does("list", "pelican")
     assert "native signal is AttitudeThrottle" in answer.out

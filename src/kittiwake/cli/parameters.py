@@ -42,6 +42,7 @@ SCHEDULED = (
 )
 
 NULL_OR_KEYS = "null, or the keys below"
+LIST_OF_KEYS = "a list; each entry has the keys below"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,6 +112,13 @@ def _parameters(
             inner = default if isinstance(default, Mapping) else _inner(default)
             yield from _parameters(part, inner, f"{prefix}{field.name}.")
             continue
+        entry = _entry(kind)
+        if entry is not None:
+            required = default is dataclasses.MISSING
+            plain = None if required else _plain(default)
+            yield prefix + field.name, Parameter(plain, required, LIST_OF_KEYS, ())
+            yield from _parameters(entry, {}, f"{prefix}{field.name}.N.")
+            continue
         others = tuple(
             prefix + key for key in keys if key not in hints and stored_name(key) == field.name
         )
@@ -170,6 +178,14 @@ def _part(hint: Any) -> type[eqx.Module] | None:
     is_record = isinstance(hint, type) and issubclass(hint, eqx.Module)
     known = hint in (Vec3, *FILES) or hint in REGISTRIES
     return hint if is_record and not known else None
+
+
+def _entry(hint: Any) -> type[eqx.Module] | None:
+    """The record of which a list holds any number, if it is one."""
+    items = get_args(hint)
+    if get_origin(hint) is not tuple or len(items) != 2 or items[1] is not ...:
+        return None
+    return _part(items[0])
 
 
 def _allowed(hint: Any) -> str:
