@@ -67,6 +67,7 @@ from kittiwake.core.sensor import SensorInputs
 from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.core.situation import Situation
 from kittiwake.core.strong import strong
+from kittiwake.core.support import Support
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.core.terrain import TERRAIN, Ground
 from kittiwake.core.vehicle import Scheduled
@@ -132,6 +133,8 @@ from kittiwake.guidance.avoidance.wagster import Wagster
 from kittiwake.guidance.conditions import Condition
 from kittiwake.guidance.courses import Course
 from kittiwake.guidance.curve import Curve
+from kittiwake.guidance.deck_landing import DeckLanding
+from kittiwake.guidance.follow_deck import FollowDeck
 from kittiwake.guidance.follow_surface import FollowSurface
 from kittiwake.guidance.follow_trajectory import FollowTrajectory
 from kittiwake.guidance.goto import Goto
@@ -143,6 +146,7 @@ from kittiwake.guidance.mode_tour import ModeTour, Stage
 from kittiwake.guidance.plan_path import PlanPath
 from kittiwake.guidance.playback import Playback
 from kittiwake.guidance.pursue import Pursue
+from kittiwake.guidance.vtol import Vtol
 from kittiwake.guidance.waypoints import Waypoints
 from kittiwake.physics import DYNAMICS
 from kittiwake.scenario.load import load_scenario
@@ -195,6 +199,13 @@ ANYWHERE: Any = Situation(
     None,
     Start(),
     {},
+)
+# a deck that sails, heaves and rolls below the vehicle of the circumstances
+PARTNER = Support(
+    Vec3(1.2, 1.9, 9.0),
+    Quaternion.from_euler(EulerZYX(0.5, -0.1, 0.2)),
+    *(Vec3(1.0, 0.2, 0.1), Vec3(0.1, 0.2, 0.0)),
+    *(0.6, 0.6),
 )
 HUBS = (Vec3(0.2, 0.0, 0.0), Vec3(0.0, -0.2, 0.0), Vec3(-0.2, 0.0, 0.0), Vec3(0.0, 0.2, 0.0))
 
@@ -323,6 +334,18 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "guidance/goto": {
         "at once": lambda: Goto(AHEAD),
         "smoothly": lambda: Goto(AHEAD, speed_mps=2.0),
+    },
+    "guidance/deck-landing": {
+        "over a deck": lambda: DeckLanding("beacon", standing_height_m=0.06),
+        "at once": lambda: DeckLanding("beacon", settle_s=0.0, smoothing_s=0.0, yaw_rad=0.3),
+    },
+    "guidance/follow-deck": {
+        "over a deck": lambda: FollowDeck("beacon"),
+        "as told": lambda: FollowDeck("beacon", 2.0, smoothing_s=0.0, yaw_rad=0.3),
+    },
+    "guidance/vtol": {
+        "down": lambda: Vtol("beacon", landing_at_s=0.5 * DT_S),
+        "above": lambda: Vtol("beacon", landing_at_s=None),
     },
     "guidance/land": {"to a height": lambda: Land(landing_height_world_m=0.1)},
     "guidance/mission": {
@@ -641,7 +664,7 @@ def _error_step(error: Any, state: Any, time_s: Any, key: Any) -> tuple[Any, Any
 
 def to_measure(circumstance: Circumstance, tick: int) -> SensorInputs:
     """What there is to measure in the world of the contracts."""
-    around = circumstance.surroundings
+    around = dataclasses.replace(circumstance.surroundings, partner=PARTNER)
     return SensorInputs(
         tick * DT_S, circumstance.motion, around, world(), _evolved(tick, jnp.result_type(float))
     )

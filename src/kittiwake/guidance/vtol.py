@@ -16,7 +16,7 @@ from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.choice import chosen
@@ -30,6 +30,15 @@ from kittiwake.guidance.deck import refuse_blind
 from kittiwake.guidance.follow_deck import FollowDeck, FollowDeckState
 
 ABOVE_M = 0.1
+FOLLOWING, APPROACHING, LANDING = range(3)
+PHASES = ("following the pad", "approaching", "landing")
+
+
+class VtolState(eqx.Module):
+    """Where the pad is believed to be, and for the log which height was asked for last."""
+
+    follows: FollowDeckState
+    phase: Int[Array, ""]
 
 
 class Vtol(AbstractGuidance):
@@ -62,28 +71,40 @@ class Vtol(AbstractGuidance):
         """Places."""
         return (PositionYaw,)
 
-    def init(self, key: PRNGKeyArray) -> FollowDeckState:
+    def init(self, key: PRNGKeyArray) -> VtolState:
         """Nothing is seen yet."""
-        return self._follows.init(key)
+        return VtolState(self._follows.init(key), jnp.asarray(FOLLOWING, jnp.int32))
 
     def step(
-        self, state: FollowDeckState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[FollowDeckState, PositionYaw]:
+        self, state: VtolState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[VtolState, PositionYaw]:
         """A place over the pad."""
-        later, _ = self._follows.step(state, inputs, dt_s, key)
-        pad, here = later.deck.position_world_m, inputs.estimate.position_world_m
-        off = Vec3(here.x - pad.x, here.y - pad.y, jnp.zeros_like(here.z)).norm()
-        high = here.z - pad.z >= self.approach_altitude_m + ABOVE_M
-        wanted = jnp.where(
-            high | (off > self.error_threshold_m), self.approach_altitude_m, self.landing_height_m
-        )
-        if self.landing_at_s is None:
-            wanted = self.altitude_m
-        else:
-            wanted = jnp.where(inputs.time_s < self.landing_at_s, self.altitude_m, wanted)
+        follows, _ = self._follows.step(state.follows, inputs, dt_s, key)
+        pad = follows.deck.position_world_m
+        phase = self._phase(inputs.estimate.position_world_m - pad, inputs.time_s)
+        phase = jnp.where(follows.deck.seen, phase, FOLLOWING).astype(jnp.int32)
+        heights = (self.altitude_m, self.approach_altitude_m, self.landing_height_m)
+        wanted = jnp.stack([jnp.asarray(height, float) for height in heights])[phase]
         over = PositionYaw(Vec3(pad.x, pad.y, pad.z + wanted), self.yaw_rad)
-        waits = PositionYaw(later.beginning.position_world_m, self.yaw_rad)
-        return later, chosen(later.deck.seen, strong(over), strong(waits))
+        waits = PositionYaw(follows.beginning.position_world_m, self.yaw_rad)
+        return VtolState(follows, phase), chosen(follows.deck.seen, strong(over), strong(waits))
+
+    def phases(self) -> tuple[str, ...]:
+        """Its three heights."""
+        return PHASES
+
+    def phase(self, state: VtolState) -> Int[Array, ""]:
+        """The present one."""
+        return state.phase
+
+    def _phase(self, away: Vec3, time_s: Real) -> Int[Array, ""]:
+        """By the vehicle's place seen from the pad, and the time."""
+        off = Vec3(away.x, away.y, jnp.zeros_like(away.z)).norm()
+        high = away.z >= self.approach_altitude_m + ABOVE_M
+        phase = jnp.where(high | (off > self.error_threshold_m), APPROACHING, LANDING)
+        if self.landing_at_s is None:
+            return jnp.full_like(phase, FOLLOWING)
+        return jnp.where(time_s < self.landing_at_s, FOLLOWING, phase)
 
     @property
     def _follows(self) -> FollowDeck:

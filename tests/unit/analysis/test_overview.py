@@ -14,7 +14,8 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.overview import draw_overview, save_overview
 from kittiwake.analysis.overview.events import flag_rows
 from kittiwake.analysis.overview.inputs import input_panels
-from kittiwake.analysis.overview.look import DPI, PAGE_IN
+from kittiwake.analysis.overview.look import DPI, HUES, PAGE_IN
+from kittiwake.analysis.overview.partner import partner_of
 from kittiwake.analysis.overview.resolution import readable_limits
 from kittiwake.analysis.overview.scene import (
     in_single_precision,
@@ -117,6 +118,17 @@ def fleet_log(count):
     return Log(tables, (lost,), {}, summary(tables, min_separation_m=4.5))
 
 
+def paired_log(rows=60):
+    """A drone half a metre beside its vessel that goes through three parts of its task."""
+    x_m, part = np.arange(rows) / RATE_HZ, np.arange(rows) // 20
+    drone = {"x_m": x_m + 0.3, "y_m": 0.4, "z_m": 2.0 - 0.5 * part, "guidance.phase": part}
+    drone |= {"setpoint.position_x_world_m": x_m, "setpoint.position_y_world_m": 0.0}
+    drone |= {"setpoint.position_z_world_m": 2.0}
+    scenario = {"vehicles": {"strider": {}, "drone": {"partner": "strider"}}}
+    tables = {"strider": table({"x_m": x_m, "guidance.phase": 0.0}, rows)}
+    return Log(tables | {"drone": table(drone, rows)}, (), scenario, summary(["strider", "drone"]))
+
+
 def left(time_s, name, value, low, high):
     """The event of a vehicle that left its flight area."""
     words = f"lost: y_m = {value} is not from {low} to {high} (world.area.y_m)"
@@ -188,6 +200,7 @@ def flat_log():
 
 
 LOGS = {
+    "pair": paired_log,
     "standing": lambda: standing_log(regions={"draught": DRAUGHT}, platforms={"ferry": FERRY}),
     "battery": battery_log,
     "flat": flat_log,
@@ -213,7 +226,18 @@ LOGS = {
 }
 
 
-DRAWN = ("tour", "fleet", "crowd", "diverging", "late", "scattered", "standing", "battery", "flat")
+DRAWN = (
+    "pair",
+    "tour",
+    "fleet",
+    "crowd",
+    "diverging",
+    "late",
+    "scattered",
+    "standing",
+    "battery",
+    "flat",
+)
 
 
 @pytest.fixture(scope="module")
@@ -400,6 +424,47 @@ def test_many_vehicles_are_compared_by_error_height_and_speed(figures):
         assert len({line.get_color() for line in curves}) == 10
     names = [label for label in all_listed(figure) if label.startswith("gull-")]
     assert names == [f"gull-{n}" for n in range(10)]
+
+
+def test_a_vehicle_that_follows_a_deck_is_compared_by_how_far_beside_it_is(figures):
+    axes = axes_labelled(figures["pair"], "beside the deck (m)")
+    (curve,) = (line for line in axes.lines if len(line.get_xdata()) > 2)
+    np.testing.assert_allclose(curve.get_ydata(), 0.5)
+    assert "position error (m)" not in [axes.get_ylabel() for axes in figures["pair"].axes]
+
+
+def test_the_path_of_a_vehicle_that_follows_a_deck_is_dotted(figures):
+    for axes in figures["pair"].axes[:2]:
+        paths = [line for line in axes.lines if len(line.get_xdata()) > 2]
+        solid = [line for line in paths if line.get_color() == HUES[0]]
+        dotted = [line for line in paths if line.get_color() == HUES[1]]
+        assert [line.get_linestyle() for line in solid] == ["-"]
+        assert [line.get_linestyle() for line in dotted] == ["--"]
+    assert "follows a deck" in all_listed(figures["pair"])
+
+
+def test_the_height_is_shaded_by_the_parts_of_the_only_task_that_has_some(figures):
+    axes = axes_labelled(figures["pair"], "height z (m)")
+    spans = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches]
+    np.testing.assert_allclose(spans, [(0.0, 2.0), (2.0, 4.0), (4.0, 5.9)])
+    assert not axes_labelled(figures["fleet"], "height z (m)").patches
+
+
+@pytest.mark.parametrize(
+    ("name", "partner"),
+    [("drone-02", "strider-02"), ("gull", "strider-01"), ("tern", None), ("strider-01", None)],
+)
+def test_a_partner_is_found_by_name_and_by_number(name, partner):
+    scenario = {
+        "vehicles": {
+            "strider": {"count": 10},
+            "drone": {"count": 10, "partner": "strider"},
+            "gull": {"partner": "strider-01"},
+            "tern": {"partner": "barge"},
+        }
+    }
+    tables = dict.fromkeys(("strider-01", "strider-02", "drone-02", "gull", "tern"), table({}, 2))
+    assert partner_of(name, Log(tables, (), scenario)) == partner
 
 
 def test_without_set_points_only_height_and_speed_are_compared():

@@ -45,6 +45,7 @@ ELEVATION_DEG = 24.0
 TICK_PAD, LABEL_PAD = 8.0, 21.0  # what matplotlib adds to these distances in space
 AREA_DASHES = (0, (5, 3))
 SHADOW = "#BDBDBD"
+FOLLOWING_DOTS = (0, (1, 1.2))
 
 Marks = dict[str, Any]
 
@@ -73,7 +74,7 @@ def draw_space(
         if few:
             floor = np.where(np.isfinite(z), scene.floor_m, np.nan)
             axes.plot(x, y, floor, color=SHADOW, linewidth=1.0)
-        _draw_path(axes, (x, y, z), colour, few=few)
+        _draw_path(axes, trace, (x, y, z), colour, few=few)
         if few:
             _draw_stops(axes, trace, colour)
     _draw_ends(axes, traces, colours, dimensions=3)
@@ -105,7 +106,7 @@ def draw_plan(
     few = len(traces) <= FEW_VEHICLES
     for trace, colour in zip(traces, colours, strict=True):
         x, y, _ = trace.position_world_m.T
-        _draw_path(axes, (x, y), colour, few=few)
+        _draw_path(axes, trace, (x, y), colour, few=few)
         if few:
             _draw_stops(axes, trace, colour, numbered=len(traces) == 1)
     _draw_ends(axes, traces, colours, dimensions=2)
@@ -229,14 +230,26 @@ def _edges(low: np.ndarray, high: np.ndarray) -> Iterator[tuple[np.ndarray, np.n
 
 
 def _draw_path(
-    axes: Axes, path: tuple[Float64[np.ndarray, " rows"], ...], colour: str, *, few: bool
+    axes: Axes,
+    trace: Trace,
+    path: tuple[Float64[np.ndarray, " rows"], ...],
+    colour: str,
+    *,
+    few: bool,
 ) -> None:
+    """A line; dots over that of the vehicle whose deck it follows."""
     width, alpha = (1.6, 1.0) if few else (0.7, 0.7)
-    axes.plot(*path, color=colour, linewidth=width, alpha=alpha, zorder=3.0)
+    style = "-" if trace.partner_world_m is None else FOLLOWING_DOTS
+    axes.plot(*path, color=colour, linewidth=width, linestyle=style, alpha=alpha, zorder=3.0)
 
 
 def _draw_stops(axes: Axes, trace: Trace, colour: str, *, numbered: bool = False) -> None:
-    """Set points as marks if they are few, else as the line along which the set point moves."""
+    """Set points as marks if they are few, else as the line along which the set point moves.
+
+    That of a vehicle that follows another is the other's path.
+    """
+    if trace.partner_world_m is not None:
+        return
     dimensions = 3 if isinstance(axes, Axes3D) else 2
     places = stops(trace.setpoint_world_m, dimensions)
     if len(places) > MAX_STOPS:
@@ -316,7 +329,11 @@ def _marks(traces: Sequence[Trace], losses: Mapping[str, Loss], scene: Scene) ->
         end: Marks = END if few else END | {"markersize": 2.5}
         marks.append(Line2D([], [], color=INK, label="end", **end))
     marks += _losses(losses)
-    places = [stops(trace.setpoint_world_m) for trace in traces] if few else []
+    alone = [trace for trace in traces if trace.partner_world_m is None]
+    places = [stops(trace.setpoint_world_m) for trace in alone] if few else []
+    if len(alone) < len(traces):
+        dots = Line2D([], [], color=INK, linestyle=FOLLOWING_DOTS, label="follows a deck")
+        marks.append(dots)
     if any(0 < len(place) <= MAX_STOPS for place in places):
         marks.append(Line2D([], [], markeredgecolor=INK, label="set point", **STOP))
     if any(len(place) > MAX_STOPS for place in places):

@@ -1,7 +1,7 @@
 """Time series below each other on one time axis: of one vehicle, or of many compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float64
@@ -32,6 +32,9 @@ APART_FACTOR = 4.0
 FEW_VEHICLES = 12
 MAX_TURN_DEG = 1080.0
 GUST_MPS = 0.1
+# of the parts of a task, in turn
+TINTS = ("#FFFFFF", "#E3EEF7", "#FBE9DC", "#E1F2EB")
+MAX_PARTS = 40
 
 Series = Float64[np.ndarray, " rows"]
 
@@ -49,13 +52,17 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Curves on one axis; ``listed`` says whether they are named beside it."""
+    """Curves on one axis; ``listed`` says whether they are named beside it.
+
+    ``parts`` are spans of time that are shaded, by their first and last time and their tint.
+    """
 
     label: str
     lines: tuple[Line, ...]
     unit: str
     notes: tuple[str, ...] = ()
     listed: bool = True
+    parts: tuple[tuple[float, float, str], ...] = ()
 
 
 def vehicle_panels(trace: Trace) -> list[Panel]:
@@ -73,10 +80,14 @@ def vehicle_panels(trace: Trace) -> list[Panel]:
 def fleet_panels(traces: Sequence[Trace], colours: Sequence[str]) -> list[Panel]:
     """What compares vehicles: distance to the set point, height, speed, and wind.
 
-    The first is left out if there is no set point, the last if the wind never changes.
+    The first is left out if there is no set point, the last if the wind never changes. Where
+    vehicles follow the decks of others, their distance from those stands in place of the first. The
+    height is shaded by the parts of its task if one vehicle alone has some.
     """
     panels = []
-    if any(trace.has(SETPOINT_WORLD_M) for trace in traces):
+    if any(trace.partner_world_m is not None for trace in traces):
+        panels.append(_beside_panel(traces, colours))
+    elif any(trace.has(SETPOINT_WORLD_M) for trace in traces):
         errors = [
             np.linalg.norm(trace.position_world_m - trace.setpoint_world_m, axis=1)
             for trace in traces
@@ -84,7 +95,8 @@ def fleet_panels(traces: Sequence[Trace], colours: Sequence[str]) -> list[Panel]
         panels.append(_fleet_panel("position error", "m", traces, errors, colours))
     heights = [trace.position_world_m[:, 2] for trace in traces]
     speeds = [trace.speed_mps for trace in traces]
-    panels.append(_fleet_panel("height z", "m", traces, heights, colours))
+    height = _fleet_panel("height z", "m", traces, heights, colours)
+    panels.append(replace(height, parts=_parts(traces)))
     panels.append(_fleet_panel("speed", "m/s", traces, speeds, colours))
     if any(_changeable(trace.wind_world_mps) for trace in traces):
         winds = [np.linalg.norm(trace.wind_world_mps, axis=1) for trace in traces]
@@ -244,8 +256,37 @@ def _fleet_panel(
     return Panel(f"{label} ({unit})", lines, unit, listed=False)
 
 
+def _beside_panel(traces: Sequence[Trace], colours: Sequence[str]) -> Panel:
+    """How far vehicles are from those whose decks they follow, across."""
+    lines = tuple(
+        Line(trace.name, trace.time_s, trace.beside_partner_m, colour)
+        for trace, colour in zip(traces, colours, strict=True)
+        if trace.beside_partner_m is not None
+    )
+    return Panel("beside the deck (m)", lines, "m", listed=False)
+
+
+def _parts(traces: Sequence[Trace]) -> tuple[tuple[float, float, str], ...]:
+    """When the only vehicle whose task has parts was at which of them."""
+    staged = [trace for trace in traces if (np.nan_to_num(trace.phase) > 0.0).any()]
+    if len(staged) != 1:
+        return ()
+    (trace,) = staged
+    phase, time_s = np.nan_to_num(trace.phase, nan=-1.0), trace.time_s
+    begins = np.flatnonzero(np.diff(phase, prepend=np.nan) != 0.0)
+    if len(begins) > MAX_PARTS:
+        return ()
+    ends = [*begins[1:], len(phase) - 1]
+    return tuple(
+        (float(time_s[begin]), float(time_s[end]), TINTS[int(phase[begin]) % len(TINTS)])
+        for begin, end in zip(begins, ends, strict=True)
+    )
+
+
 def _draw_panel(axes: Axes, panel: Panel, height_in: float) -> None:
     width = 1.3 if len(panel.lines) <= FEW_VEHICLES else 0.6
+    for begin_s, end_s, tint in panel.parts:
+        axes.axvspan(begin_s, end_s, facecolor=tint, edgecolor="none", zorder=0.5)
     for line in panel.lines:
         alone = np.count_nonzero(np.isfinite(line.values)) == 1  # a line of one point shows nothing
         axes.plot(

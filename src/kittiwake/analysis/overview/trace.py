@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.overview.partner import partner_of
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import (
     POSITION_WORLD_M,
@@ -28,6 +29,8 @@ DIVERGED_FACTOR = 10.0
 DIVERGED_LEAST = 10.0
 
 WIND_WORLD_MPS = ("wind_x_world_mps", "wind_y_world_mps", "wind_z_world_mps")
+
+PHASE = "guidance.phase"
 
 LOSSES = ("lost", "diverged")
 
@@ -54,6 +57,7 @@ class Trace:
         step: of each so many logged rows one is drawn.
         table: the rows drawn; NaN where nothing meaningful was logged.
         loss: how the vehicle was lost, if it was.
+        partner_world_m: where the vehicle was whose deck it follows; None without one.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Trace:
     step: int
     table: Table
     loss: Loss | None
+    partner_world_m: Rows | None = None
 
     @property
     def time_s(self) -> Series:
@@ -86,6 +91,18 @@ class Trace:
     def wind_world_mps(self) -> Rows:
         """The air's velocity where it was, of all that moves the air."""
         return self.table.part(WIND_WORLD_MPS)
+
+    @property
+    def beside_partner_m(self) -> Series | None:
+        """The horizontal distance to the partner; None without one."""
+        if self.partner_world_m is None:
+            return None
+        return np.linalg.norm((self.position_world_m - self.partner_world_m)[:, :2], axis=1)
+
+    @property
+    def phase(self) -> Series:
+        """Which part of its task it was at, by number; NaN for a task without parts."""
+        return self.table.part((PHASE,))[:, 0]
 
     @property
     def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
@@ -128,10 +145,22 @@ def select_traces(log: Log, losses: Mapping[str, Loss]) -> list[Trace]:
         chosen = {lost[i] for i in _spread(len(lost), MAX_VEHICLES // 2)}
         others = [place for place in range(len(names)) if place not in chosen]
         chosen |= {others[i] for i in _spread(len(others), MAX_VEHICLES - len(chosen))}
-    return [
+    traces = [
         _trace(names[place], place, log.tables[names[place]], losses.get(names[place]))
         for place in sorted(chosen)
     ]
+    return [_with_partner(trace, log) for trace in traces]
+
+
+def _with_partner(trace: Trace, log: Log) -> Trace:
+    partner = partner_of(trace.name, log)
+    if partner is None:
+        return trace
+    there = log.tables[partner]
+    place = np.searchsorted(there.part(("time_s",))[:, 0], trace.time_s)
+    known = place < len(there.values)
+    found = there.part(POSITION_WORLD_M)[np.where(known, place, 0)]
+    return replace(trace, partner_world_m=np.where(known[:, None], found, np.nan))
 
 
 def _spread(count: int, wanted: int) -> list[int]:

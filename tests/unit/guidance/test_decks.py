@@ -1,0 +1,277 @@
+"""Decks that move: what is believed of them, how a vehicle follows one, and how it lands on it."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.unit.guidance.guided import DT_S, KEY, inputs_at
+
+import kittiwake as kw
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.measurements import DeckMeasurement, MarkerMeasurement
+from kittiwake.core.signals import OneOf
+from kittiwake.core.strong import like, strong
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.deck import BelievedDeck
+from kittiwake.guidance.deck_landing import DeckLanding
+from kittiwake.guidance.follow_deck import FollowDeck
+from kittiwake.guidance.vtol import Vtol
+
+SPEED_MPS = Vec3(1.0, -0.5, 0.0)
+BEGAN_M = Vec3(3.0, 2.0, 0.35)
+STANDING_M = 0.06
+
+
+def told(time_s, velocity=SPEED_MPS):
+    """What a beacon says of a deck that sails straight on."""
+    place = BEGAN_M + SPEED_MPS * time_s
+    return DeckMeasurement(*strong((place, velocity, 0.0)))
+
+
+def believed(says, smoothing_s, every=5, steps=400):
+    """The deck believed after each step, with a message at one step of so many."""
+
+    def once(carried, tick):
+        time_s = jnp.asarray(tick, float) * DT_S
+        fresh = tick % every == 0
+        here = inputs_at(
+            Vec3(0.0, 0.0, 2.0),
+            time_s,
+            measurements={"deck": says(time_s)},
+            fresh={"deck": fresh},
+        )
+        later = like(carried.at(here, "deck", smoothing_s, DT_S), carried)
+        return later, later
+
+    begun = strong(BelievedDeck.unknown())
+    return jax.jit(lambda deck: jax.lax.scan(once, deck, jnp.arange(steps))[1])(begun)
+
+
+@pytest.mark.parametrize("smoothing_s", [0.0, 0.2])
+def test_between_messages_a_deck_goes_on_at_its_velocity(smoothing_s):
+    deck = believed(told, smoothing_s)
+    at_s = np.arange(400) * DT_S
+    np.testing.assert_allclose(deck.position_world_m.x, 3.0 + at_s, atol=1e-9)
+    np.testing.assert_allclose(deck.position_world_m.y, 2.0 - 0.5 * at_s, atol=1e-9)
+    # it grows up to the next message
+    assert float(np.max(deck.unseen_s)) == pytest.approx(4 * DT_S)
+
+
+def test_the_velocity_of_a_deck_that_is_only_seen_follows_from_its_places():
+    def says(time_s):
+        away = BEGAN_M + SPEED_MPS * time_s - Vec3(0.0, 0.0, 2.0)
+        return MarkerMeasurement(*strong((away, 0.0)), valid=jnp.asarray(True))
+
+    deck = believed(says, 0.2)
+    np.testing.assert_allclose(deck.velocity_world_mps.x[-50:], 1.0, atol=1e-3)
+    np.testing.assert_allclose(deck.velocity_world_mps.y[-50:], -0.5, atol=1e-3)
+
+
+def test_what_is_not_valid_is_not_believed():
+    def says(time_s):
+        del time_s
+        return MarkerMeasurement(*strong((BEGAN_M, 0.0)), valid=jnp.asarray(False))
+
+    assert not np.asarray(believed(says, 0.2).seen).any()
+
+
+def test_the_memory_leaves_less_of_the_noise():
+    noise = jnp.asarray(np.random.default_rng(3).normal(0.0, 0.02, 400))
+
+    def says(time_s):
+        one = told(time_s)
+        off = noise[jnp.asarray(jnp.round(time_s / DT_S), jnp.int32)]
+        return replace(one, position_world_m=one.position_world_m + Vec3(off, 0.0, 0.0))
+
+    def deviation(smoothing_s):
+        deck = believed(says, smoothing_s, every=1)
+        off = np.asarray(deck.position_world_m.x) - 3.0 - np.arange(400) * DT_S
+        return np.std(off[50:])
+
+    # the variance that is left of white noise is (1 - theta^2) / (1 + theta^2) where the velocity
+    # is known exactly
+    theta = np.exp(-DT_S / 0.2)
+    left = np.sqrt((1.0 - theta**2) / (1.0 + theta**2))
+    assert deviation(0.2) / deviation(0.0) == pytest.approx(left, rel=0.25)
+
+
+def flown(
+    guidance, start, duration_s, push=lambda _: 0.0, silent_s=(1e9, 1e9), stands_m=STANDING_M
+):
+    """A point over the deck: time, place over the deck, off, phase, finished, by step.
+
+    It goes at the velocity asked for and by 3 1/s to the place; ``push`` is a velocity to the east
+    added to that. The deck carries what is on it. No message comes while ``silent_s``.
+    """
+
+    def once(carried, tick):
+        state, place, motion = carried
+        time_s = jnp.asarray(tick, float) * DT_S
+        fresh = (tick % 3 == 0) & ((time_s < silent_s[0]) | (time_s > silent_s[1]))
+        here = inputs_at(
+            place, time_s, motion, measurements={"deck": told(time_s)}, fresh={"deck": fresh}
+        )
+        later, asked = guidance.step(state, here, DT_S, KEY)
+        given = asked if isinstance(asked, OneOf) else OneOf((asked,), 0)
+        goal = given.signals[0]
+        off = jnp.asarray(given.place == 1)
+        error = goal.position_world_m - place
+        motion = goal.velocity_world_mps + error * 3.0 + Vec3(push(time_s), 0.0, 0.0)
+        motion = jax.tree.map(lambda a, b: jnp.where(off, a, b), SPEED_MPS, motion)
+        moved = place + motion * DT_S
+        least = BEGAN_M.z + stands_m
+        rests = moved.z <= least
+        motion = Vec3(motion.x, motion.y, jnp.where(rests, 0.0, motion.z))
+        moved = Vec3(moved.x, moved.y, jnp.maximum(moved.z, least))
+        row = (
+            time_s,
+            moved - BEGAN_M - SPEED_MPS * (time_s + DT_S),
+            off,
+            guidance.phase(later),
+            jnp.asarray(guidance.finished(later)),
+        )
+        return like((later, moved, motion), carried), strong(row)
+
+    begun = strong((guidance.init(KEY), start, Vec3(0.0, 0.0, 0.0)))
+    ticks = jnp.arange(round(duration_s / DT_S))
+    rows = jax.jit(lambda state: jax.lax.scan(once, state, ticks)[1])(begun)
+    return jax.tree.map(np.asarray, rows)
+
+
+LANDING = DeckLanding(begin_after_s=3.0, standing_height_m=STANDING_M)
+
+
+@pytest.fixture(scope="module")
+def landing():
+    with jax.enable_x64(True):
+        return flown(LANDING, Vec3(3.0, 2.0, 0.41), 15.0)
+
+
+def order(phase):
+    """The phases in the order in which they come."""
+    return phase[np.flatnonzero(np.diff(phase, prepend=-1))].tolist()
+
+
+def test_following_a_deck_leaves_no_error_at_a_steady_speed():
+    _, away, *_ = flown(FollowDeck(altitude_m=1.5), Vec3(0.0, 0.0, 2.0), 10.0)
+    assert abs(away.x[-1]) < 1e-3
+    assert abs(away.y[-1]) < 1e-3
+    assert away.z[-1] == pytest.approx(1.5, abs=1e-3)
+
+
+def test_a_landing_goes_through_its_phases_in_order(landing):
+    time_s, _, off, phase, finished = landing
+    assert order(phase) == [1, 2, 3, 4, 6]
+    assert time_s[np.argmax(phase == 2)] == pytest.approx(3.0, abs=DT_S)
+    np.testing.assert_array_equal(off, phase == 6)
+    np.testing.assert_array_equal(finished, off)
+
+
+def test_it_descends_evenly_from_the_approach_altitude(landing):
+    time_s, away, _, phase, _ = landing
+    down = phase == 4
+    assert away.z[np.argmax(down)] == pytest.approx(0.65, abs=0.1)
+    free = down & (away.z > STANDING_M + 0.01)
+    slope = np.polyfit(time_s[free][15:], away.z[free][15:], 1)[0]
+    assert slope == pytest.approx(-0.3, abs=0.01)
+
+
+def test_it_is_over_the_deck_for_the_time_to_settle_before_it_descends(landing):
+    time_s, away, _, phase, _ = landing
+    begins = np.argmax(phase == 4)
+    before = (time_s > time_s[begins] - 0.5) & (time_s < time_s[begins])
+    assert np.hypot(away.x, away.y)[before].max() < 0.1
+
+
+def test_what_strays_out_of_the_cone_goes_around_and_lands_later():
+    def push(time_s):
+        return jnp.where((time_s > 6.0) & (time_s < 6.3), 2.0, 0.0)
+
+    _, away, _, phase, finished = flown(LANDING, Vec3(3.0, 2.0, 0.41), 20.0, push)
+    assert order(phase) == [1, 2, 3, 4, 5, 3, 4, 6]
+    strays = np.argmax(phase == 5)
+    error = np.hypot(away.x, away.y)[strays - 1]
+    assert error >= 0.1 + 0.1 * (away.z[strays - 1] - STANDING_M) - 0.07
+    again = (phase == 3) & (np.arange(len(phase)) > strays)
+    assert away.z[again].min() > 0.5
+    assert finished[-1]
+
+
+def test_without_messages_it_goes_around_and_waits():
+    _, _, _, phase, finished = flown(LANDING, Vec3(3.0, 2.0, 0.41), 15.0, silent_s=(4.6, 1e9))
+    assert 5 in order(phase)
+    assert order(phase)[-1] == 5
+    assert not finished.any()
+
+
+def test_low_over_the_deck_it_does_not_go_around_any_more():
+    late = replace(LANDING, commit_m=0.6)
+
+    def push(time_s):
+        return jnp.where((time_s > 6.0) & (time_s < 6.3), 2.0, 0.0)
+
+    _, _, _, phase, finished = flown(late, Vec3(3.0, 2.0, 0.41), 15.0, push)
+    assert 5 not in order(phase)
+    assert finished[-1]
+
+
+def test_an_approach_from_above_where_it_follows_is_refused():
+    with pytest.raises(
+        ValueError, match=r"approach_altitude_m: 2 is above altitude_m 1\.65; write"
+    ):
+        DeckLanding(approach_altitude_m=2.0)
+
+
+def asked_height(guidance, place, time_s):
+    """Over the pad, of the simulator's landing; the pad is at the origin's east by 3 m."""
+    here = inputs_at(
+        place, time_s, measurements={"deck": told(0.0)}, fresh={"deck": jnp.asarray(True)}
+    )
+    _, signal = guidance.step(guidance.init(KEY), here, DT_S, KEY)
+    return float(signal.position_world_m.z) - BEGAN_M.z
+
+
+@pytest.mark.parametrize(
+    ("over_m", "beside_m", "time_s", "wanted_m"),
+    [
+        (1.6, 0.0, 4.9, 1.65),
+        (1.6, 0.0, 5.0, 0.65),
+        (0.76, 0.0, 5.0, 0.65),
+        (0.74, 0.09, 5.0, -0.35),
+        (0.74, 0.11, 5.0, 0.65),
+        (0.1, 0.09, 9.0, -0.35),
+        (0.1, 0.11, 9.0, 0.65),
+    ],
+)
+def test_the_landing_without_memory_asks_for_the_heights_of_its_source(
+    over_m, beside_m, time_s, wanted_m
+):
+    place = BEGAN_M + Vec3(0.0, beside_m, over_m)
+    assert asked_height(Vtol(), place, time_s) == pytest.approx(wanted_m)
+
+
+def test_without_a_time_it_never_lands():
+    assert asked_height(Vtol(landing_at_s=None), BEGAN_M, 99.0) == pytest.approx(1.65)
+
+
+def problem(changes, name="deck-landing"):
+    with pytest.raises(ScenarioError) as refused:
+        kw.load(name, changes)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["deck-landing", "follow-deck", "vtol"])
+def test_a_vehicle_that_sees_no_deck_is_refused(kind):
+    own = "vehicles.drone."
+    blind = {f"{own}guidance": kind, f"{own}sensors": {"compass": "imu"}}
+    assert "no sensor 'deck'; write deck: beacon under sensors" in problem(blind)
+    wrong = {f"{own}guidance": kind, f"{own}sensors": {"deck": "imu", "radio": "beacon"}}
+    assert "the sensor 'deck' measures no deck; write sensor: radio" in problem(wrong)
+
+
+def test_a_vehicle_without_feet_has_to_say_how_it_stands():
+    footless = {"vehicles.drone.parameters.feet": None}
+    assert "no feet to stand on; give it some under parameters.feet" in problem(footless)
+    kw.load("deck-landing", footless | {"vehicles.drone.guidance.standing_height_m": 0.06})
