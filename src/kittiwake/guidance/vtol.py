@@ -9,7 +9,9 @@ With the height z over the pad, and the horizontal distance e from its middle::
 
 always over the pad. The vehicle goes down as it can, goes up again when it strays, and its motors
 stay on. Source: Velasco et al. (2020), Drones 4(3), 37, with its program, whose heights are over
-the water: 2 m, 1 m and 0 m, with a pad 0.35 m over it. ``deck-landing`` lands more softly.
+the water: 2 m, 1 m and 0 m, with a pad 0.35 m over it. The pad's velocity may be fed forward, which
+the source does not: without it the vehicle is back over the pad only some seconds after a turn.
+``deck-landing`` lands more softly.
 """
 
 from typing import Annotated
@@ -51,6 +53,7 @@ class Vtol(AbstractGuidance):
         landing_height_m: that is asked for in the end, over the pad.
         landing_at_s: when the landing is due; never if not given.
         error_threshold_m: how far it may stray.
+        feed_velocity: whether the pad's velocity is asked for beside its place.
         yaw_rad: to look along.
     """
 
@@ -60,6 +63,7 @@ class Vtol(AbstractGuidance):
     landing_height_m: Real = -0.35
     landing_at_s: Annotated[Real, NOT_NEGATIVE] | None = 5.0
     error_threshold_m: Annotated[Real, POSITIVE] = 0.1
+    feed_velocity: bool = eqx.field(static=True, default=False)
     yaw_rad: Real = 0.0
 
     def prepared(self, situation: Situation) -> "Vtol":
@@ -85,7 +89,8 @@ class Vtol(AbstractGuidance):
         phase = jnp.where(follows.deck.seen, phase, FOLLOWING).astype(jnp.int32)
         heights = (self.altitude_m, self.approach_altitude_m, self.landing_height_m)
         wanted = jnp.stack([jnp.asarray(height, float) for height in heights])[phase]
-        over = PositionYaw(Vec3(pad.x, pad.y, pad.z + wanted), self.yaw_rad)
+        velocity = follows.deck.velocity_world_mps if self.feed_velocity else Vec3.zero()
+        over = PositionYaw(Vec3(pad.x, pad.y, pad.z + wanted), self.yaw_rad, velocity)
         waits = PositionYaw(follows.beginning.position_world_m, self.yaw_rad)
         return VtolState(follows, phase), chosen(follows.deck.seen, strong(over), strong(waits))
 
