@@ -23,7 +23,9 @@ from kittiwake.scenario.document import parse_document
 GRAVITY_MPS2 = 9.81
 HALF_M, MASS_KG = 0.1, 1.0
 LEGS = [[x, y, -HALF_M] for x in (HALF_M, -HALF_M) for y in (HALF_M, -HALF_M)]
+STOPPED = "time_s,left_radps,right_radps\n0,0,0\n"
 AREA = {"x_m": [-50, 50], "y_m": [-50, 50], "z_m": [-1, 50]}
+TINY = {"xx": 1e-17, "yy": 1e-17, "zz": 1e-17}
 OBSTACLES = sorted(name.partition("/")[2] for name in EXAMPLES if name.startswith("obstacles/"))
 
 
@@ -62,6 +64,7 @@ def flown(tmp_path):
     def fly(vehicles, **settings):
         path = tmp_path / "contact.yaml"
         path.write_text(document(vehicles, **settings), encoding="utf-8")
+        (tmp_path / "stopped.csv").write_text(STOPPED, encoding="utf-8")
         return kw.load(str(path)).run()
 
     return fly
@@ -292,3 +295,44 @@ def test_what_holds_its_angles_by_itself_stands_on_the_ground_all_the_same(tmp_p
     seen = sim.observe()["pelican"].estimate
     assert seen.position_world_m.z == pytest.approx(0.094, abs=5e-3)
     assert abs(seen.velocity_world_mps.z) < 1e-3
+
+
+def test_a_load_beside_the_middle_does_not_drive_a_vessel(flown):
+    vehicles = {
+        "otter": {"model": "otter", "guidance": {"type": "playback", "file": "stopped.csv"}},
+        "load": block((-0.2, 0.35, 0.5), mass_kg=10.0),
+    }
+    flat = {"x_m": [-5, 5], "y_m": [-5, 5], "z_m": [-2, 5]}
+    log = flown(vehicles, duration_s=40.0, area=flat, rate_hz=100)
+    speed = np.hypot(*column(log, "otter", "vx_mps", "vy_mps").T)
+    assert speed[-500:].max() < 2e-3
+
+
+def test_a_lost_vehicle_touches_nobody_and_moves_nobody(tmp_path):
+    vehicles = {
+        "stands": block((5, 5, HALF_M)),
+        "gone": block((5, 5, 0.5), velocity=(0, 0, 1e9)),
+    }
+    text = document(vehicles, duration_s=1.0) + "lost_vehicle: continue\n"
+    path = tmp_path / "gone.yaml"
+    path.write_text(text, encoding="utf-8")
+    log = kw.load(str(path)).run()
+    assert not log.summary["vehicles"]["gone"]["valid"]
+    place = column(log, "stands", "x_m", "y_m", "z_m")
+    np.testing.assert_allclose(place - place[0], 0.0, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("vehicles", "said"),
+    [
+        ({"a": block((0, 0, 1)), "b": block((0.05, 0, 1))}, "vehicle a and vehicle b begin 0.15 m"),
+        (
+            {"a": block((0, 0, 1), feet=False, size_body_m=[0, 0, 0])},
+            "nothing of it can be touched",
+        ),
+        ({"a": block((0, 0, 1), feet=False, inertia_kgm2=TINY)}, "MuJoCo cannot have"),
+    ],
+)
+def test_what_cannot_begin_is_refused_readably(vehicles, said, tmp_path):
+    with pytest.raises(ScenarioError, match=f"physics: .*{said}"):
+        build(parse_document(document(vehicles), "contact.yaml"), tmp_path)

@@ -70,23 +70,20 @@ class LithiumPolymer(AbstractBattery):
         given_w = jnp.minimum(drawn_w, strongest_w)
         root_v = jnp.sqrt(at_rest_v * at_rest_v - 4.0 * self.resistance_ohm * given_w)
         current_a = jnp.where(state.charge > 0.0, 2.0 * given_w / (at_rest_v + root_v), 0.0)
-        current_a = current_a - jnp.where(charged, self.charging_a, 0.0)
+        charging_a = jnp.where(charged & (state.charge < 1.0), self.charging_a, 0.0)
+        current_a = current_a - charging_a
         # Kahan's sum: in single precision a small current would otherwise be rounded away
         spent = current_a * dt_s / self.capacity_c + state.owed
         charge = state.charge - spent
         owed = spent - (state.charge - charge)
         voltage_v = at_rest_v - self.resistance_ohm * current_a
         full = (charge >= 1.0) & (current_a < 0.0)
-        return Supply(
-            jnp.clip(charge, 0.0, 1.0),
-            voltage_v,
-            jnp.where(full, 0.0, current_a),
-            jnp.where(full, 0.0, owed),
-        )
+        return Supply(jnp.clip(charge, 0.0, 1.0), voltage_v, current_a, jnp.where(full, 0.0, owed))
 
     def speed_ratio(self, state: Supply) -> Real:
         """The voltage over that of a full battery at rest; nothing from an empty one."""
-        ratio = state.voltage_v / self._at_rest_v(1.0)
+        # a charger lifts the voltage beyond that, and no motor turns faster for it
+        ratio = jnp.minimum(state.voltage_v / self._at_rest_v(1.0), 1.0)
         return jnp.where(state.charge > 0.0, ratio, 0.0)
 
     def readings(self, state: Supply) -> dict[str, Real]:

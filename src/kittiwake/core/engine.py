@@ -17,10 +17,14 @@ from jaxtyping import Array, Bool, Float, Int
 from kittiwake.core.footing import Footing
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.solid import Solid
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
 
 Meets = Literal["all", "all but the ground", "bodies"]
 # along the world's axes, and about the body's own
 ALONG, ABOUT = 3, 3
+# of a box that has no thickness itself
+THINNEST_M = 2e-3
 # of a motion: position, quaternion, velocity in the world, body rates
 COLUMNS = 13
 FREE = (False,) * (ALONG + ABOUT)
@@ -67,18 +71,32 @@ class Collider:
     added: tuple[float, ...] = (0.0,) * (ALONG + ABOUT)
 
 
-def box_of(size_body_m: Any, above_m: float | None = None) -> Solid:
-    """The box around a vehicle, or the part of it above a level."""
-    half = [0.5 * float(side) for side in (size_body_m.x, size_body_m.y, size_body_m.z)]
+def box_of(size_body_m: Any, above_m: float | None = None) -> tuple[Solid, ...]:
+    """The box around a vehicle, or the part of it above a level; none around a point."""
+    sides = [float(side) for side in (size_body_m.x, size_body_m.y, size_body_m.z)]
+    if not any(sides):
+        return ()
+    half = [0.5 * max(side, THINNEST_M) for side in sides]
     low = -half[2] if above_m is None else max(-half[2], above_m)
-    sizes = (half[0], half[1], 0.5 * (half[2] - low))
-    return Solid("box", sizes, (0.0, 0.0, 0.5 * (half[2] + low)))
+    tall = max(half[2] - low, THINNEST_M)
+    return (Solid("box", (half[0], half[1], 0.5 * tall), (0.0, 0.0, half[2] - 0.5 * tall)),)
 
 
 class Carried(NamedTuple):
-    """How a body moves after a step in which it touched something; footing if it has feet."""
+    """How a body moves after a step in which it touched something.
+
+    Attributes:
+        motion: as the engine has it.
+        impulse_world_ns: of contact over the step, at the body's origin.
+        impulse_body_nms: and its moment about the origin.
+        dt_s: the step.
+        footing: None for a body without feet.
+    """
 
     motion: Kinematics
+    impulse_world_ns: Vec3
+    impulse_body_nms: Vec3
+    dt_s: Real
     footing: Footing | None
 
 
@@ -90,12 +108,14 @@ class Touches(eqx.Module):
         touched: which of them met anything.
         feet: how many feet of each stood on something.
         surface: the number of the surface that presses it most, as in ``core.support``; 0 if none.
+        impulses: of contact on each in N s and N m s, along the world's axes and about its own.
     """
 
     motions: Motions
     touched: Bool[Array | np.ndarray, " bodies"]
     feet: Int[Array | np.ndarray, " bodies"]
     surface: Int[Array | np.ndarray, " bodies"]
+    impulses: Float[Array | np.ndarray, "bodies 6"]
 
 
 class AbstractEngine(eqx.Module):
@@ -107,7 +127,7 @@ class AbstractEngine(eqx.Module):
     ) -> Touches:
         """What becomes of motions that would have led from ``before`` to ``after``.
 
-        Bodies that are not ``present`` stand still.
+        Bodies that are not ``present`` touch nothing.
         """
 
 

@@ -12,8 +12,8 @@ from kittiwake.core.support import Support
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
 
-# after so long in the air a touch is a new landing, not a bounce
-FLIGHT_S = 0.2
+# after so long in the air a touch is a landing; and again after one, or it is a bounce
+FLIGHT_S, BOUNCE_S = 0.2, 1.0
 # what a foot is over, beside the numbers of surfaces: none nearby; not known before a first step
 NOTHING, UNKNOWN = 0, -1
 
@@ -48,7 +48,8 @@ class Footing(eqx.Module):
 
     def stood(self, touching: Count, met: "Encounter", dt_s: Real) -> "Footing":
         """After another step, at the end of which so many feet touch what was met."""
-        landed = (touching > 0) & (self.airborne_s >= FLIGHT_S)
+        flight_s = jnp.where(self.landings > 0, BOUNCE_S, FLIGHT_S)
+        landed = (touching > 0) & (self.airborne_s >= flight_s)
         return replace(
             self,
             touching=touching,

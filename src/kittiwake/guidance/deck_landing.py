@@ -27,6 +27,7 @@ from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.choice import chosen
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import Off, OneOf, PositionYaw
 from kittiwake.core.situation import Situation
@@ -69,10 +70,10 @@ class DeckLandingState(eqx.Module):
 
 
 class Situated(eqx.Module):
-    """A vehicle over a deck: its height and how that grows, and its horizontal distance."""
+    """A vehicle over a deck: its height, its speed against it, and its horizontal distance."""
 
     height_m: Real
-    climb_mps: Real
+    speed_mps: Real
     error_m: Real
 
 
@@ -127,11 +128,22 @@ class DeckLanding(AbstractGuidance):
             raise ValueError(message)
 
     def prepared(self, situation: Situation) -> "DeckLanding":
-        """The same, where it can see the deck and stand on it."""
+        """The same, where it can see the deck and stand on it.
+
+        Raises:
+            ScenarioError: if it cannot, or if it would align too low.
+        """
         refuse_blind(situation.sensors, self.sensor)
-        return replace(
-            self, standing_height_m=refuse_without_feet(situation, self.standing_height_m)
-        )
+        standing_m = refuse_without_feet(situation, self.standing_height_m)
+        lowest_m = standing_m + self.commit_m
+        if not lowest_m < self.approach_altitude_m:
+            message = (
+                f"approach_altitude_m: {self.approach_altitude_m:g} is not over the height at "
+                f"which it stands and commit_m, {standing_m:g} and {self.commit_m:g} m; write "
+                f"more than {lowest_m:.4g}"
+            )
+            raise ScenarioError(message)
+        return replace(self, standing_height_m=standing_m)
 
     def signal_types(self) -> tuple[type, ...]:
         """Places, and off."""
@@ -185,15 +197,15 @@ class DeckLanding(AbstractGuidance):
 
     def _situated(self, deck: BelievedDeck, inputs: GuidanceInputs) -> Situated:
         away = inputs.estimate.position_world_m - deck.position_world_m
-        climb = inputs.estimate.velocity_world_mps.z - deck.velocity_world_mps.z
+        against = inputs.estimate.velocity_world_mps - deck.velocity_world_mps
         level = Vec3(away.x, away.y, jnp.zeros_like(away.z))
-        return Situated(away.z - self._standing_m, climb, level.norm())
+        return Situated(away.z - self._standing_m, against.norm(), level.norm())
 
     def _settles(self, phase: Int[Array, ""], here: Situated) -> Flag:
         """Whether it is near enough to descend, or stands still on the deck."""
         near = (here.error_m < self.error_threshold_m) & self._at(here, self._approach_m)
         low = here.height_m < self.commit_m
-        stands = low & (jnp.abs(here.climb_mps) < self.rest_mps)
+        stands = low & (here.speed_mps < self.rest_mps)
         return jnp.where(phase == DESCENDING, stands, (phase == ALIGNING) & near)
 
     def _next(

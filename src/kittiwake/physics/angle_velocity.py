@@ -206,7 +206,7 @@ class AngleVelocity(AbstractDynamics):
 
     def collider(self) -> Collider:
         """The box around it; its angles follow their commands whatever it touches."""
-        solids = (box_of(self.size_body_m),)
+        solids = box_of(self.size_body_m)
         return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
 
     def carried(self, state: AngleVelocityState, carried: Carried) -> AngleVelocityState:

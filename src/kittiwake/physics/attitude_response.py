@@ -235,7 +235,7 @@ class AttitudeResponse(AbstractDynamics):
 
     def collider(self) -> Collider:
         """The box around it; its autopilot holds its angles against whatever it touches."""
-        solids = (box_of(self.size_body_m),)
+        solids = box_of(self.size_body_m)
         return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
 
     def carried(self, state: AttitudeResponseState, carried: Carried) -> AttitudeResponseState:

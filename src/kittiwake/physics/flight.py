@@ -129,7 +129,7 @@ class AbstractBody(AbstractDynamics):
         return Collider(
             mass_kg=float(self.body.mass_kg),
             inertia_kgm2=inertia.matrix,
-            solids=() if _is_point(self.size_body_m) else (box_of(self.size_body_m, above_m),),
+            solids=box_of(self.size_body_m, above_m),
             feet_body_m=feet,
             deck=None if self.deck is None else self.deck.solid(),
             grip=grip,
@@ -202,10 +202,6 @@ def pushed(pose: Pose, surroundings: Surroundings) -> Wrench:
         return Wrench.zero()
     inverse = pose.q_world_from_body.inverse()
     return Wrench(inverse.rotate(push.force_world_n), inverse.rotate(push.torque_world_nm))
-
-
-def _is_point(size_m: Vec3) -> bool:
-    return not any(float(side) for side in (size_m.x, size_m.y, size_m.z))
 
 
 def advanced(

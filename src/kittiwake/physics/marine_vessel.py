@@ -35,6 +35,7 @@ from typing import Annotated, Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.apart import apart
@@ -266,28 +267,53 @@ class MarineVessel(AbstractDynamics):
         return state.flight.kinematics(state.flight.phase.motion.twist)
 
     def collider(self) -> Collider:
-        """The box around it, about its origin."""
-        added, centre = self.added_mass_body_kg, self.centre_of_mass_body_m
+        """The box around it, about its origin, and its payload."""
+        added, about = self.added_mass_body_kg, self.added_inertia_body_kgm2
         level_kg = 0.5 * float(added.x + added.y)
-        about = self.added_inertia_body_kgm2
+        mass_kg, centre, inertia = self._with_payload()
         return Collider(
-            mass_kg=float(self.mass_kg + self.payload_kg),
-            inertia_kgm2=self.inertia_kgm2.matrix,
-            solids=(box_of(self.size_body_m),),
+            mass_kg=mass_kg,
+            inertia_kgm2=inertia,
+            solids=box_of(self.size_body_m),
             deck=None if self.deck is None else self.deck.solid(),
             meets="all but the ground",
-            centre_of_mass_body_m=(float(centre.x), float(centre.y), float(centre.z)),
+            centre_of_mass_body_m=(float(centre[0]), float(centre[1]), float(centre[2])),
             added=(level_kg, level_kg, *map(float, (added.z, about.x, about.y, about.z))),
         )
 
+    def _with_payload(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Mass, centre of mass and inertia about that, as plain numbers."""
+        parts = [(float(self.mass_kg), self.centre_of_mass_body_m, self.inertia_kgm2.matrix)]
+        parts += [(float(self.payload_kg), self.payload_body_m, np.zeros((3, 3)))]
+        mass_kg = sum(mass for mass, _, _ in parts)
+        places = [np.array([place.x, place.y, place.z], float) for _, place, _ in parts]
+        centre = sum(m * p for (m, _, _), p in zip(parts, places, strict=True)) / mass_kg
+        ways = [place - centre for place in places]
+        inertia = sum(
+            own + mass * (way @ way * np.eye(3) - np.outer(way, way))
+            for (mass, _, own), way in zip(parts, ways, strict=True)
+        )
+        return mass_kg, np.asarray(centre), np.asarray(inertia)
+
     def carried(self, state: MarineVesselState, carried: Carried) -> MarineVesselState:
-        """With another pose and twist; the shafts as they are."""
-        motion = carried.motion
-        pose = Pose(motion.position_world_m, motion.q_world_from_body)
-        twist = Twist(motion.velocity_world_mps, motion.angular_velocity_body_radps)
-        moved = MarineMotion(twist, state.flight.phase.motion.speeds_radps)
-        force = motion.specific_force_body_mps2
-        return MarineVesselState(FlightState(Phase(pose, moved), force, None))
+        """Pushed and turned by contact; the shafts as they are."""
+        pose, motion = state.flight.phase.configuration, state.flight.phase.motion
+        q, half_s = pose.q_world_from_body, 0.5 * carried.dt_s
+        along = q.inverse().rotate(carried.impulse_world_ns)
+        slope, turning = self._matrix().rates(Wrench(along, carried.impulse_body_nms))
+        gained = q.rotate(slope)
+        # as by a force that is the same all over the step
+        moved = Pose(
+            pose.position_world_m + gained * half_s,
+            (q * Quaternion.from_rotation_vector(turning * half_s)).normalised(),
+        )
+        twist = Twist(
+            motion.twist.velocity_world_mps + gained,
+            motion.twist.angular_velocity_body_radps + turning,
+        )
+        force = carried.motion.specific_force_body_mps2
+        later = Phase(moved, MarineMotion(twist, motion.speeds_radps))
+        return MarineVesselState(FlightState(later, force, None))
 
     def actuators(self, state: MarineVesselState) -> dict[str, Real]:
         """The shafts' speeds."""

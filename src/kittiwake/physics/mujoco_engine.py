@@ -7,9 +7,10 @@ the body). In substeps of at most ``SUBSTEP_S`` MuJoCo is given the force that d
     tau = M (nu_1 - nu_0) / dt + c(q, nu)
 
 with its own mass matrix M and bias forces c, and adds what contact does. A body that met nothing
-keeps the motion of its own model, to the last bit, and one that did moves as MuJoCo says. Nothing
-is remembered from step to step, not even a first guess for the solver, so that a step is a function
-of the bodies' motions alone.
+keeps the motion of its own model, to the last bit, and one that did moves as MuJoCo says; a vessel,
+of which MuJoCo knows the added mass only roughly, takes contact's impulse by its own mass matrix.
+Nothing is remembered from step to step, not even a first guess for the solver, so that a step is a
+function of the bodies' motions alone. Bodies that are lost, or too far away, touch nothing.
 
 What nothing can change of a body, such as the height of a vessel that floats where its model says,
 has ``UNMOVED`` times its inertia more: its velocity is then the model's, and it carries what stands
@@ -48,10 +49,13 @@ from kittiwake.core.engine import (
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.extras import optional
 from kittiwake.core.solid import Solid
-from kittiwake.core.support import DEPTH_M, FIRST_DECK, GROUND
+from kittiwake.core.support import FIRST_DECK, GROUND
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
+from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.mujoco_scene import EXTRA, MUJOCO, add_ground, add_solid, plate
 
 SUBSTEP_S = 0.002
 # of its inertia, so much more for what nothing can change
@@ -59,6 +63,10 @@ UNMOVED = 1e8
 FOOT_RADIUS_M = 0.005
 # of a contact: how much of the wanted acceleration it has, whatever pushes on it
 IMPEDANCE = 0.99
+# bodies farther away touch nothing, and those that are nowhere at all
+FARTHEST = 1e6
+# bodies that begin deeper in each other would be thrown out
+DEEPEST_START_M = 0.02
 # of a number of substeps that is whole but for the last digits
 ROUNDING = 1e-9
 # of a free body: position and quaternion; and its velocities
@@ -83,7 +91,9 @@ class Mujoco(AbstractPhysics):
     def engine(self, world: World, vehicles: Mapping[str, Vehicle]) -> "MujocoEngine":
         """The model of all bodies."""
         colliders = {name: _collider(name, vehicle) for name, vehicle in vehicles.items()}
-        return MujocoEngine(_Machine(world, list(colliders.items())), float(self.substep_s))
+        machine = _Machine(world, list(colliders.items()))
+        _refuse_overlaps(machine, world, vehicles)
+        return MujocoEngine(machine, float(self.substep_s))
 
 
 class MujocoEngine(AbstractEngine):
@@ -100,10 +110,15 @@ class MujocoEngine(AbstractEngine):
         numbers = [_words(jnp.asarray(motions)) for motions in (before, after)]
         whole = jax.ShapeDtypeStruct((count,), jnp.int32)
         flag = jax.ShapeDtypeStruct((count,), bool)
-        form = (jax.ShapeDtypeStruct(numbers[0].shape, numbers[0].dtype), flag, whole, whole)
+        bits, *each = numbers[0].shape[1:]
+        form = (
+            jax.ShapeDtypeStruct((count, bits + RATES, *each), numbers[0].dtype),
+            *(flag, whole, whole),
+        )
         run = partial(self.machine.moved, ceil(dt_s / self.substep_s - ROUNDING), dt_s, real)
-        motions, *met = jax.pure_callback(run, form, *numbers, present, vmap_method="sequential")
-        return Touches(jax.lax.bitcast_convert_type(motions, real), *met)
+        found, *met = jax.pure_callback(run, form, *numbers, present, vmap_method="sequential")
+        rows = jax.lax.bitcast_convert_type(found, real)
+        return Touches(rows[:, :COLUMNS], *met, impulses=rows[:, COLUMNS:])
 
 
 def _words(numbers: Array) -> Array:
@@ -125,56 +140,64 @@ class _Machine:
     """MuJoCo's model and its scratch memory, in which no call leaves what the next one sees."""
 
     def __init__(self, world: World, vehicles: Sequence[tuple[str, Collider]]) -> None:
-        self.mujoco = optional("mujoco", "mujoco")
+        self.mujoco = optional(MUJOCO, EXTRA)
         spec = self.mujoco.MjSpec()
         self._settings(spec)
         self._ground(spec, world)
         platforms = [(f"platform {i}", _platform(p)) for i, p in enumerate(world.platforms)]
-        colliders = [*platforms, *vehicles]
+        colliders = [*platforms, *((f"vehicle {name}", own) for name, own in vehicles)]
         for name, collider in colliders:
             self._body(spec, name, collider)
-        self.model: Any = spec.compile()
+        try:
+            self.model: Any = spec.compile()
+        except ValueError as error:
+            message = f"MuJoCo cannot have these bodies: {' '.join(str(error).split())}"
+            raise ScenarioError(message) from None
         self.data: Any = self.mujoco.MjData(self.model)
         self.lock = Lock()
-        self.bodies = [self._found(name) for name, _ in colliders]
+        self.names = [name for name, _ in colliders]
+        self.bodies = [self._found(name) for name in self.names]
+        self.parked = np.array([_parked(place) for place in range(len(colliders))])
         self._hold([collider for _, collider in colliders])
         self._number(colliders)
+        self.meets = self.model.geom_contype.copy(), self.model.geom_conaffinity.copy()
 
     def moved(
         self, steps: int, dt_s: float, real: np.dtype[Any], before: Any, after: Any, present: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What ``Touches`` holds, of motions whose bits are given; the motions as bits too."""
-        words = np.asarray(after)
-        own = np.ascontiguousarray(words).view(real).reshape(-1, COLUMNS)
+        """What ``Touches`` holds, of motions whose bits are given; the real numbers as bits too."""
+        own = np.ascontiguousarray(after).view(real).reshape(-1, COLUMNS)
         began = np.ascontiguousarray(before).view(real).reshape(-1, COLUMNS).astype(float)
         free = own.astype(float)
-        stands = ~np.asarray(present, bool)
-        began[stands, PLACES:] = free[stands, PLACES:] = 0.0
+        away = (
+            ~np.asarray(present, bool)
+            | (_farthest(began) > FARTHEST)
+            | (_farthest(free) > FARTHEST)
+        )
+        began[away] = free[away] = self.parked[away]
         with self.lock:
+            self._leave_out(away)
             self._place(began)
             self.model.opt.timestep = dt_s / steps
-            feet, presses = self._stepped(steps, self._pull(began, free, dt_s))
+            stepped = self._stepped(steps, self._pull(began, free, dt_s))
             moved = self._motions()
-        touched: np.ndarray = presses.max(axis=1) > 0.0
-        surface = np.where(touched, presses.argmax(axis=1), NOTHING)
+        touched: np.ndarray = stepped.presses.max(axis=1) > 0.0
+        surface = np.where(touched, stepped.presses.argmax(axis=1), NOTHING)
         motions = np.where(touched[:, None], moved.astype(real), own)
-        bits = motions.view(np.uint32).reshape(words.shape)
-        return bits, touched, feet.astype(np.int32), surface.astype(np.int32)
+        rows = np.concatenate([motions, stepped.impulses.astype(real)], axis=1)
+        bits = rows.view(np.uint32).reshape(len(rows), COLUMNS + RATES, *np.shape(after)[2:])
+        return bits, touched, stepped.feet.astype(np.int32), surface.astype(np.int32)
 
     def _settings(self, spec: Any) -> None:
         spec.option.gravity = [0.0, 0.0, 0.0]
         spec.option.cone = self.mujoco.mjtCone.mjCONE_ELLIPTIC
-        spec.option.disableflags |= self.mujoco.mjtDisableBit.mjDSBL_WARMSTART
+        off = self.mujoco.mjtDisableBit
+        # what is out of bounds is to be seen, not to begin anew
+        spec.option.disableflags |= off.mjDSBL_WARMSTART | off.mjDSBL_AUTORESET
 
     def _ground(self, spec: Any, world: World) -> None:
-        spec.worldbody.add_geom(
-            name="ground",
-            type=self.mujoco.mjtGeom.mjGEOM_PLANE,
-            size=[0.0, 0.0, 1.0],
-            pos=[0.0, 0.0, float(world.ground_z_m)],
-            contype=GROUND_BIT,
-            conaffinity=0,
-        )
+        ground = add_ground(self.mujoco, spec, float(world.ground_z_m))
+        ground.contype, ground.conaffinity = GROUND_BIT, 0
         for obstacle in world.obstacles:
             for solid in obstacle.solids_world():
                 self._geom(spec, spec.worldbody, solid, "bodies")
@@ -206,18 +229,9 @@ class _Machine:
         grip: Grip | None = None,
         name: str = "",
     ) -> None:
-        kinds, geom = self.mujoco.mjtGeom, body.add_geom(name=name)
+        geom = add_solid(self.mujoco, spec, body, solid, name)
         geom.contype = FIXED_BIT if meets == "bodies" else BODY_BIT
         geom.conaffinity = AFFINITY[meets]
-        if solid.kind == "hull":
-            assert solid.corners_m is not None
-            mesh = spec.add_mesh(name=f"hull {len(spec.meshes)}", uservert=solid.corners_m.ravel())
-            geom.type, geom.meshname = kinds.mjGEOM_MESH, mesh.name
-        else:
-            geom.type = getattr(kinds, f"mjGEOM_{solid.kind.upper()}")
-            size = [*solid.sizes_m, 0.0, 0.0, 0.0][:3]
-            geom.size = [0.0, 0.0, 1.0] if solid.kind == "plane" else size
-            geom.pos, geom.quat = solid.place_m, solid.attitude
         if grip is not None:
             # what stands says how, not what it stands on
             geom.priority = 1
@@ -257,6 +271,30 @@ class _Machine:
                 number += 1
         self.surfaces = number
 
+    def overlaps(self, motions: np.ndarray) -> list[tuple[str, str, float]]:
+        """Which bodies would begin inside of each other or of an obstacle, and how deep, in m."""
+        with self.lock:
+            self._leave_out(np.zeros(len(self.bodies), bool))
+            self._place(motions)
+            self.mujoco.mj_forward(self.model, self.data)
+            found = zip(
+                self.data.contact.geom.tolist(), self.data.contact.dist.tolist(), strict=True
+            )
+            return [(self._called(one), self._called(other), -gap) for (one, other), gap in found]
+
+    def _called(self, geom: int) -> str:
+        if self.owner[geom] >= 0:
+            return self.names[self.owner[geom]]
+        return "the ground" if self.surface[geom] == GROUND else "an obstacle"
+
+    def _leave_out(self, away: np.ndarray) -> None:
+        """Lets bodies touch nothing."""
+        absent = np.append(away, False)[self.owner]
+        for own, whole in zip(
+            (self.model.geom_contype, self.model.geom_conaffinity), self.meets, strict=True
+        ):
+            own[:] = np.where(absent, 0, whole)
+
     def _place(self, motions: np.ndarray) -> None:
         self.mujoco.mj_resetData(self.model, self.data)
         for body, motion in zip(self.bodies, motions, strict=True):
@@ -270,20 +308,24 @@ class _Machine:
             pull[body.rate : body.rate + RATES] = rate
         return pull
 
-    def _stepped(self, steps: int, pull: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Goes through the substeps: how many feet of each stood, and what pressed each body."""
+    def _stepped(self, steps: int, pull: np.ndarray) -> "_Stepped":
+        """Goes through the substeps."""
         model, data, mj = self.model, self.data, self.mujoco
         presses = np.zeros((len(self.bodies), self.surfaces))
         standing: set[int] = set()
+        impulse = np.zeros(model.nv)
         for _ in range(steps):
             mj.mj_step1(model, data)
             mj.mj_mulM(model, data, data.qfrc_applied, pull)
             data.qfrc_applied += data.qfrc_bias
             mj.mj_step2(model, data)
             if data.ncon:
+                impulse += data.qfrc_constraint * model.opt.timestep
                 standing |= self._press(presses)
         owners = [self.owner[geom] for geom in standing]
-        return np.bincount(owners, minlength=len(self.bodies)), presses
+        feet = np.bincount(owners, minlength=len(self.bodies))
+        own = [impulse[body.rate : body.rate + RATES] for body in self.bodies]
+        return _Stepped(feet, presses, np.reshape(own, (-1, RATES)))
 
     def _press(self, presses: np.ndarray) -> set[int]:
         """Adds the pressure of each contact to those on its bodies; the feet that stand."""
@@ -299,25 +341,67 @@ class _Machine:
 
     def _motions(self) -> np.ndarray:
         qpos, qvel = self.data.qpos, self.data.qvel
-        return np.stack(
-            [
-                np.concatenate([qpos[b.place : b.place + PLACES], qvel[b.rate : b.rate + RATES]])
-                for b in self.bodies
-            ]
-        )
+        rows = [
+            np.concatenate([qpos[b.place : b.place + PLACES], qvel[b.rate : b.rate + RATES]])
+            for b in self.bodies
+        ]
+        return np.reshape(rows, (-1, COLUMNS))
+
+
+class _Stepped(NamedTuple):
+    """How many feet of each body stood, how each surface pressed it, and contact's impulse."""
+
+    feet: np.ndarray
+    presses: np.ndarray
+    impulses: np.ndarray
+
+
+def _farthest(motions: np.ndarray) -> np.ndarray:
+    """The largest number in each row, infinite where there is one that is none."""
+    return np.where(np.isfinite(motions), np.abs(motions), np.inf).max(axis=1, initial=0.0)
+
+
+def _parked(place: int) -> list[float]:
+    """At rest, away from everything and from each other."""
+    return [FARTHEST, 1e3 * place, FARTHEST, 1.0, *[0.0] * 9]
 
 
 def _collider(name: str, vehicle: Vehicle) -> Collider:
     try:
-        return vehicle.dynamics.collider()
+        collider = vehicle.dynamics.collider()
     except ScenarioError as error:
         message = f"vehicles.{name}: {error}"
         raise ScenarioError(message) from None
+    if not (collider.solids or collider.feet_body_m or collider.deck):
+        message = (
+            f"vehicles.{name}: nothing of it can be touched; give it parameters.size_body_m or "
+            "parameters.feet, or write physics: compliant"
+        )
+        raise ScenarioError(message)
+    return collider
+
+
+def _refuse_overlaps(machine: _Machine, world: World, vehicles: Mapping[str, Vehicle]) -> None:
+    """Refuses bodies that begin inside of each other: they would be thrown out."""
+    platforms = [platform.support(0.0) for platform in world.platforms]
+    rows = [_row(p.centre_world_m, p.q_world_from_support) for p in platforms]
+    starts = [vehicle.start.kinematics() for vehicle in vehicles.values()]
+    rows += [_row(start.position_world_m, start.q_world_from_body) for start in starts]
+    for one, other, depth_m in machine.overlaps(np.reshape(rows, (-1, COLUMNS))):
+        if depth_m > DEEPEST_START_M:
+            message = (
+                f"{one} and {other} begin {depth_m:.2g} m inside of each other; write another "
+                "start.position_world_m"
+            )
+            raise ScenarioError(message)
+
+
+def _row(place_m: Vec3, q: Quaternion) -> list[float]:
+    """A motion at rest."""
+    numbers = (place_m.x, place_m.y, place_m.z, q.w, q.x, q.y, q.z)
+    return [*map(float, numbers), *[0.0] * RATES]
 
 
 def _platform(platform: Any) -> Collider:
     """A plate that nothing moves."""
-    support = platform.support(0.0)
-    size = (0.5 * float(support.length_m), 0.5 * float(support.width_m), 0.5 * DEPTH_M)
-    plate = Solid("box", size, (0.0, 0.0, -0.5 * DEPTH_M))
-    return Collider(1.0, np.eye(3), (), deck=plate, held=(True,) * RATES, meets="bodies")
+    return Collider(1.0, np.eye(3), (), deck=plate(platform), held=(True,) * RATES, meets="bodies")

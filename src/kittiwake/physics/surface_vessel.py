@@ -47,7 +47,7 @@ from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Real
-from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
+from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.hull import AddedMass, HullDerivatives
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
@@ -279,7 +279,7 @@ class SurfaceVessel(AbstractDynamics):
         return Collider(
             mass_kg=float(self.mass_kg),
             inertia_kgm2=float(self.yaw_inertia_kgm2) * np.eye(3),
-            solids=(box_of(self.size_body_m),),
+            solids=box_of(self.size_body_m),
             deck=None if self.deck is None else self.deck.solid(),
             held=AFLOAT,
             meets="all but the ground",
@@ -287,23 +287,30 @@ class SurfaceVessel(AbstractDynamics):
         )
 
     def carried(self, state: SurfaceVesselState, carried: Carried) -> SurfaceVesselState:
-        """Pushed along and turned about, on the water as it was."""
-        free, moved = self.kinematics(state), carried.motion
-        turned = wrap_angle(
-            moved.euler_world_from_body.yaw_rad - free.euler_world_from_body.yaw_rad
+        """Pushed along and turned about by contact, on the water as it was."""
+        pose, motion = state.phase.configuration, state.phase.motion
+        x_ns, y_ns = _in_body(carried.impulse_world_ns, pose.yaw_rad)
+        n_nms = carried.impulse_body_nms.z
+        sway_mass, coupling, yaw_inertia = self._lateral_mass()
+        determinant = sway_mass * yaw_inertia - coupling * coupling
+        u = x_ns / (self.mass_kg + self.added_mass.surge_kg)
+        v = (yaw_inertia * y_ns - coupling * n_nms) / determinant
+        r = (sway_mass * n_nms - coupling * y_ns) / determinant
+        gained = Phase(pose, SurfaceMotion(u, v, r, motion.rudder_rad))
+        drift, half_s = _velocity_world(gained), 0.5 * carried.dt_s
+        moved = SurfaceMotion(
+            motion.surge_mps + u, motion.sway_mps + v, motion.yaw_rate_radps + r, motion.rudder_rad
         )
-        yaw = state.phase.configuration.yaw_rad + turned
-        gained = moved.angular_velocity_body_radps.z - free.angular_velocity_body_radps.z
-        place = moved.position_world_m
-        motion = SurfaceMotion(
-            *_in_body(moved.velocity_world_mps, yaw),
-            state.phase.motion.yaw_rate_radps + gained,
-            state.phase.motion.rudder_rad,
+        # as by a force that is the same all over the step
+        place = SurfacePose(
+            pose.x_world_m + half_s * drift.x,
+            pose.y_world_m + half_s * drift.y,
+            pose.yaw_rad + half_s * r,
         )
         return replace(
             state,
-            phase=Phase(SurfacePose(place.x, place.y, yaw), motion),
-            specific_force_body_mps2=moved.specific_force_body_mps2,
+            phase=Phase(place, moved),
+            specific_force_body_mps2=carried.motion.specific_force_body_mps2,
         )
 
     def actuators(self, state: SurfaceVesselState) -> dict[str, Real]:

@@ -49,6 +49,7 @@ class Met(NamedTuple):
     touched: Flag
     feet: Count
     surface: Count
+    impulse: Float[Array, "6"]
 
 
 def touching(
@@ -65,7 +66,8 @@ def touching(
         jnp.concatenate(before), jnp.concatenate(after), present, float(clock.dt_s)
     )
     ends = np.cumsum([len(platforms), *(len(move.group.names) for move in moves)]).tolist()
-    everyone = Met(*map(jnp.asarray, (found.motions, found.touched, found.feet, found.surface)))
+    said = (found.motions, found.touched, found.feet, found.surface, found.impulses)
+    everyone = Met(*map(jnp.asarray, said))
     return tuple(
         move.group.map(
             partial(_moved, clock.dt_s),
@@ -98,7 +100,14 @@ def _moved(
         footing = earlier.stood(
             met.feet, Encounter.of(met.surface, around.decks, place, velocity), dt_s
         )
-    carried = body.carried(own, Carried(_motion(met.motion, before, around, dt_s), footing))
+    carried = body.carried(
+        own,
+        Carried(
+            _motion(met.motion, before, around, dt_s),
+            *(Vec3.of(met.impulse[:3]), Vec3.of(met.impulse[3:]), dt_s),
+            footing,
+        ),
+    )
     return replace(
         state, dynamics=chosen(met.touched & (state.status == 0), like(strong(carried), own), own)
     )

@@ -180,6 +180,8 @@ def test_a_charger_fills_it_by_its_current_over_the_capacity_and_no_further():
     gained = charger_a * dt_s * steps / CAPACITY_C
     assert later.charge - 0.5 == pytest.approx(gained, rel=1e-12)
     assert later.current_a == -charger_a
+    assert float(battery.speed_ratio(later)) <= 1.0
     full, _ = jax.lax.scan(once, dataclasses.replace(later, charge=jnp.asarray(0.9999999)), None, 2)
     assert full.charge == 1.0
     assert full.current_a == 0.0
+    assert float(full.voltage_v) == pytest.approx(at_rest_v(1.0), rel=1e-12)
