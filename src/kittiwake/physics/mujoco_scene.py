@@ -1,0 +1,40 @@
+"""Solids, bodies and surfaces as parts of a MuJoCo model: for what touches, and for what is seen."""
+
+from typing import Any
+
+from kittiwake.core.solid import Solid
+from kittiwake.core.support import DEPTH_M
+
+MUJOCO, EXTRA = "mujoco", "mujoco"
+
+
+def add_solid(mujoco: Any, spec: Any, body: Any, solid: Solid, name: str = "") -> Any:
+    """A geom of a solid, at its place in the axes of a body."""
+    kinds, geom = mujoco.mjtGeom, body.add_geom(name=name)
+    if solid.kind == "hull":
+        assert solid.corners_m is not None
+        mesh = spec.add_mesh(name=f"hull {len(spec.meshes)}", uservert=solid.corners_m.ravel())
+        geom.type, geom.meshname = kinds.mjGEOM_MESH, mesh.name
+    else:
+        geom.type = getattr(kinds, f"mjGEOM_{solid.kind.upper()}")
+        size = [*solid.sizes_m, 0.0, 0.0, 0.0][:3]
+        geom.size = [0.0, 0.0, 1.0] if solid.kind == "plane" else size
+        geom.pos, geom.quat = solid.place_m, solid.attitude
+    return geom
+
+
+def add_ground(mujoco: Any, spec: Any, height_m: float) -> Any:
+    """The plane that has no end."""
+    return spec.worldbody.add_geom(
+        name="ground",
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[0.0, 0.0, 1.0],
+        pos=[0.0, 0.0, height_m],
+    )
+
+
+def plate(platform: Any) -> Solid:
+    """What a platform is, in the axes of its surface."""
+    support = platform.support(0.0)
+    size = (0.5 * float(support.length_m), 0.5 * float(support.width_m), 0.5 * DEPTH_M)
+    return Solid("box", size, (0.0, 0.0, -0.5 * DEPTH_M))
