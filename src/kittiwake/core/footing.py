@@ -13,7 +13,7 @@ from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
 
 # after so long in the air a touch is a landing; and again after one, or it is a bounce
-FLIGHT_S, BOUNCE_S = 0.2, 1.0
+FLIGHT_S, BOUNCE_S = 0.2, 0.5
 # what a foot is over, beside the numbers of surfaces: none nearby; not known before a first step
 NOTHING, UNKNOWN = 0, -1
 

@@ -184,4 +184,4 @@ def test_a_charger_fills_it_by_its_current_over_the_capacity_and_no_further():
     full, _ = jax.lax.scan(once, dataclasses.replace(later, charge=jnp.asarray(0.9999999)), None, 2)
     assert full.charge == 1.0
     assert full.current_a == 0.0
-    assert float(full.voltage_v) == pytest.approx(at_rest_v(1.0), rel=1e-12)
+    assert float(full.voltage_v) == pytest.approx(CELLS * at_rest_v(1.0), rel=1e-12)
