@@ -198,6 +198,7 @@ NUMBER = (int, float)
 SUMMARY = {
     "scenario": str,
     "seed": int,
+    "precision": str,
     "status": str,
     "reason": (str, type(None)),
     "duration_s": float,
@@ -245,6 +246,7 @@ def test_the_summary_says_what_was_flown(spot):
     summary = json.loads((spot[0] / "summary.json").read_text())
     assert summary["scenario"] == "keep-spot"
     assert (summary["seed"], summary["duration_s"], summary["steps"]) == (4, 2.0, 100)
+    assert summary["precision"] == "float64"
     assert (summary["status"], summary["reason"], summary["events"]) == ("completed", None, [])
     assert summary["min_separation_m"] is None
     pelican = summary["vehicles"]["pelican"]

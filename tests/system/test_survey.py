@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,6 +82,41 @@ def test_a_perfect_probe_says_what_the_field_of_the_seed_is(run):
     for found in found_by_probes(log):
         there = truth.at(found.positions_world_m[:, :2], 0.0)
         np.testing.assert_allclose(there, found.values, rtol=1e-9)
+
+
+HOLDING = """\
+name: holding
+time: {rate_hz: 50, duration_s: 0.1}
+world:
+  fields:
+    algae: {type: from-seed, mean: 8, deviation: 2, length_scale_m: 10}
+vehicles:
+  boat:
+    model: strider
+    start: {position_world_m: [2, 3, 0]}
+    sensors: {probe: probe}
+"""
+
+
+@pytest.mark.parametrize(("precision", "off"), [("float64", 1e-12), ("float32", 1e-5)])
+def test_the_field_of_one_that_holds_is_that_of_its_precision(tmp_path, precision, off):
+    """At whole metres places are alike in either precision, and fields of a seed are not."""
+    (tmp_path / "holding.yaml").write_text(HOLDING, encoding="utf-8")
+    simulation = kw.load(str(tmp_path / "holding.yaml"), precision=precision)
+    log = simulation.run()
+    assert log.summary["precision"] == precision
+    truth = Truth.of(simulation.scenario, "algae", log.summary["seed"], log)
+    [found] = found_by_probes(log)
+    assert found.positions_world_m[0].tolist() == [2.0, 3.0, 0.0]
+    there = truth.at(found.positions_world_m[:, :2], 0.0)
+    np.testing.assert_allclose(there, found.values, rtol=off)
+
+
+def test_a_log_without_a_precision_is_one_in_double_precision(run):
+    log, scenario = kw.Log.read(run), kw.load(str(run / "scenario.yaml")).scenario
+    summary = {key: value for key, value in log.summary.items() if key != "precision"}
+    old = [replace(log, summary=summary), replace(log, summary=None)]
+    assert [Truth.of(scenario, "algae", 0, one).single_precision for one in old] == [False, False]
 
 
 def test_the_summary_says_what_was_covered_and_how_good_its_map_is(run):

@@ -57,6 +57,7 @@ def summarise(
     *,
     scenario: str,
     seed: int,
+    precision: str,
     status: str,
     reason: str | None,
     duration_s: float,
@@ -71,6 +72,7 @@ def summarise(
         log: the flight.
         scenario: its name.
         seed: its seed.
+        precision: "float64" or "float32", in which it was computed.
         status: "completed", "diverged" or "failed".
         reason: why it was not completed.
         duration_s: how long it lasted in simulated time.
@@ -97,6 +99,7 @@ def summarise(
     return {
         "scenario": scenario,
         "seed": seed,
+        "precision": precision,
         "status": status,
         "reason": reason,
         "duration_s": _finite(duration_s),

@@ -119,7 +119,7 @@ class Truth:
 
     @classmethod
     def of(cls, scenario: Scenario, name: str, seed: int, log: Log) -> "Truth | None":
-        """That with a name, drawn again from the stream that the flight gave it."""
+        """That with a name, drawn again as the flight drew it: by its seed, in its precision."""
         import jax
 
         from kittiwake.core.keys import named, seed_key
@@ -127,9 +127,8 @@ class Truth:
         process = scenario.world.processes.get(FIELD + name)
         if process is None or not isinstance(process.component, Field):
             return None
-        places_m = np.concatenate([t.part(POSITION_WORLD_M) for t in log.tables.values()])
-        places_m = places_m[np.isfinite(places_m)]
-        single = bool((places_m.astype(np.float32) == places_m).all())
+        # a log from before its summary named the precision is one in double precision
+        single = (log.summary or {}).get("precision") == "float32"
         with jax.enable_x64(not single):
             key = named(named(seed_key(seed), f"world.{FIELD}{name}"), "init")
             return cls(process.component, process.component.init(key), single)

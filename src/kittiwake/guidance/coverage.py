@@ -57,8 +57,8 @@ def gaps_over(width_m: float, spacing_m: float) -> int:
     gaps = width_m / spacing_m
     if gaps > MOST_LANES - 1:
         message = (
-            f"lane_spacing_m: {spacing_m:g} makes {gaps:.3g} lanes over width_m "
-            f"{width_m:g}; at most {MOST_LANES} are sailed, so write at least "
+            f"lane_spacing_m: {spacing_m:g} makes {gaps:.3g} lanes over a width of "
+            f"{width_m:.6g} m; at most {MOST_LANES} are sailed, so write at least "
             f"{width_m / (MOST_LANES - 1):.3g}"
         )
         raise ScenarioError(message)

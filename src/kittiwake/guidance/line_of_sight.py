@@ -81,11 +81,12 @@ class LineOfSight(AbstractGuidance):
 
     def prepared(self, situation: Situation) -> "LineOfSight":
         """With the places of its course."""
-        if self.course is not None:
-            places = self.course.positions_world_m(situation.world.origin)
-            return replace(self, positions_world_m=places, course=None).prepared(situation)
-        refuse_places(situation, self.positions_world_m, "positions_world_m")
-        return self
+        if self.course is None:
+            refuse_places(situation, self.positions_world_m, "positions_world_m")
+            return self
+        places = self.course.positions_world_m(situation.world.origin)
+        refuse_places(situation, places, "course")
+        return replace(self, positions_world_m=places, course=None)
 
     def leads_to(self, situation: Situation) -> Vec3:
         """To the last place; nowhere in a round."""

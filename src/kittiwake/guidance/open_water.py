@@ -41,6 +41,9 @@ def water_within(
     water: Any = _simple(outline_m, called)
     land = shapely.union_all([_simple(island, f"{called}: an island") for island in islands_m])
     left = water.difference(land)
+    if left.area <= TOUCH_M * TOUCH_M:
+        message = f"{called}: islands cover all of its water; write smaller ones, or leave them out"
+        raise ScenarioError(message)
     free = left.buffer(-margin_m, quad_segs=CHORDS) if margin_m > 0.0 else left
     parts = [part for part in shapely.get_parts(free) if part.area > TOUCH_M * TOUCH_M]
     if not parts:

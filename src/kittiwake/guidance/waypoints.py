@@ -56,7 +56,7 @@ class Waypoints(AbstractGuidance):
     def prepared(self, situation: Situation) -> "Waypoints":
         """With the places of its course."""
         places = self._listed(situation)
-        refuse_places(situation, places, "positions_world_m")
+        refuse_places(situation, places, "positions_world_m" if self.course is None else "course")
         if self.course is None:
             return self
         return replace(self, positions_world_m=places, course=None)

@@ -1,6 +1,7 @@
 """A scenario in a person's hands: fly it, step it with an own controller, or take its functions."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any, Literal
 
@@ -116,7 +117,7 @@ class Simulation:
             for name in self.names
         }
         log = Log(tables, tuple(outcome.events), self.scenario.document.data)
-        return Log(log.tables, log.events, log.scenario, self.summary(log, flight, outcome))
+        return replace(log, summary=self.summary(log, flight, outcome))
 
     def summary(self, log: Log, flight: Flight, outcome: Outcome) -> dict[str, Any]:
         """What ``summary.json`` says of a flight."""
@@ -124,6 +125,7 @@ class Simulation:
             log,
             scenario=self.scenario.name,
             seed=flight.seed,
+            precision=self.precision,
             status=outcome.status,
             reason=outcome.reason,
             duration_s=outcome.steps / self.fleet.rate_hz,
@@ -132,7 +134,8 @@ class Simulation:
             compile_s=outcome.compile_s,
             vehicles={name: _flown(vehicle) for name, vehicle in self.scenario.vehicles.items()},
         )
-        summary["metrics"] |= survey_metrics(log, self.scenario, flight.seed)
+        summarised = replace(log, summary=summary)
+        summary["metrics"] |= survey_metrics(summarised, self.scenario, flight.seed)
         return summary
 
     def set_gains(self, vehicle: str, controller: str, **gains: Any) -> None:

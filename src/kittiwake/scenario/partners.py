@@ -38,13 +38,14 @@ def partners(
             problems.note(path, "is the vehicle itself; write another one, or a platform")
         elif any(o in vehicles and vehicles[o].dynamics.deck is None for o in others):
             problems.note(path, f"{given} has no deck; give it one under parameters.deck")
-        elif len(others) not in (1, len(members)):
+        elif members and others and len(others) not in (1, len(members)):
             problems.note(
                 path, f"{given} are {len(others)}, and {name} {len(members)}; write equal counts"
             )
         else:
             several = others if len(others) > 1 else others * len(members)
-            found |= dict(zip(members, several, strict=True))
+            # an entry that was refused has none, and its own message
+            found |= dict(zip(members, several, strict=False))
     return found
 
 

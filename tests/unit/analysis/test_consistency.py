@@ -138,6 +138,7 @@ def test_the_summary_holds_it_by_vehicle():
         Log(tables, ()),
         scenario="s",
         seed=0,
+        precision="float64",
         status="completed",
         reason=None,
         duration_s=1.0,

@@ -36,6 +36,7 @@ def summary(tables, *, events=(), wall_s=2.0, duration_s=TURN_S, flown=HOLDING):
         Log(tables, events),
         scenario="circle",
         seed=3,
+        precision="float64",
         status="completed",
         reason=None,
         duration_s=duration_s,
@@ -57,6 +58,7 @@ def test_the_summary_has_exactly_the_documented_shape():
     assert list(found) == [
         "scenario",
         "seed",
+        "precision",
         "status",
         "reason",
         "duration_s",

@@ -268,6 +268,17 @@ def test_components_have_the_energy_of_the_significant_height(kind):
     assert 4.0 * math.sqrt(float((waves.amplitudes_m**2).sum()) / 2.0) == pytest.approx(2.0)
 
 
+@pytest.mark.parametrize("given", [{"sea_state": 3}, {"significant_height_m": 1.0}])
+def test_jonswap_without_enhancement_is_the_sea_of_pierson_and_moskowitz(given):
+    more = {"towards_rad": 0.4, "spreading": 3.0, "components": 8}
+    growing = JonswapSea(peak_enhancement=1.0, **given, **more)
+    developed = PiersonMoskowitzSea(**given, **more)
+    assert growing.shortest_period_s(G) == developed.shortest_period_s(G)
+    seas = (jax.tree.leaves(kind.begin(G, jax.random.key(2))) for kind in (growing, developed))
+    for one, other in zip(*seas, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_sea_does_not_come_back():
     waves = SEAS["jonswap"].begin(G, jax.random.key(0))
     first = heights(waves, jnp.arange(0.0, 120.0, 0.5))

@@ -2,6 +2,7 @@
 
 import math
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,13 +12,17 @@ from hypothesis import strategies as st
 from shapely import LineString, Polygon
 
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.kinematics import Start
 from kittiwake.core.shore import Shore
-from kittiwake.core.world import Origin
+from kittiwake.core.situation import Situation
+from kittiwake.core.world import FlightArea, Origin
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import courses, open_water
 from kittiwake.guidance.courses import Course
 from kittiwake.guidance.coverage import lane_count
+from kittiwake.guidance.line_of_sight import LineOfSight
 from kittiwake.guidance.open_water import OpenWater, length_m
+from kittiwake.guidance.waypoints import Waypoints
 
 L_SHAPE = ((0.0, 0.0), (40.0, 0.0), (40.0, 10.0), (10.0, 10.0), (10.0, 30.0), (0.0, 30.0))
 SQUARE = ((0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0))
@@ -148,6 +153,11 @@ def test_a_course_is_at_its_height():
 
 
 BOW_TIE = ((0.0, 0.0), (10.0, 10.0), (10.0, 0.0), (0.0, 10.0))
+AT_SEA = Situation(
+    SimpleNamespace(area=FlightArea(), obstacles=(), ground_z_m=0.0, origin=Origin()),
+    *(None, Start(), {}),
+)
+FAR_SHORE = ((-9.0, -9.0), (30.0, -9.0), (30.0, 30.0), (-9.0, 30.0))
 # two basins and a strait of 1 m
 STRAIT = (
     *((0.0, 0.0), (10.0, 0.0), (10.0, 4.5), (20.0, 4.5), (20.0, 0.0), (30.0, 0.0)),
@@ -168,12 +178,24 @@ STRAIT = (
         (lambda: lake(SQUARE, 5.0, (BOW_TIE,)).water(), "an island: its sides may neither cross"),
         (lambda: lake(SQUARE, 5.0, margin_m=11.0).water(), "leaves no water; write less than 10"),
         (lambda: lake(STRAIT, 5.0, margin_m=1.0).water(), "into 2 parts, of 64 and 64 m2; write"),
-        (lambda: lake(SQUARE, 1e-3).positions_world_m(), "at most 1000 are sailed"),
+        (lambda: lake(SQUARE, 5.0, (SQUARE,)).water(), "cover all of its water; write smaller"),
+        (lambda: lake(SQUARE, 5.0, (FAR_SHORE,), margin_m=1.0).water(), "polygon_world_m: islands"),
+        (lambda: lake(SQUARE, 1e-3).positions_world_m(), "over a width of 20 m; at most 1000 are"),
     ],
 )
 def test_what_covers_no_water_is_refused(make, message):
     with pytest.raises((ValueError, ScenarioError), match=message):
         make()
+
+
+@pytest.mark.parametrize("guidance", [LineOfSight, Waypoints])
+@pytest.mark.parametrize(("given", "key"), [("course", "course"), ("places", "positions_world_m")])
+def test_a_place_that_is_refused_is_called_by_the_key_that_gave_it(guidance, given, key):
+    course = lake(SQUARE, 5.0, height_world_m=-1.0)
+    places = course.positions_world_m()
+    made = guidance(course=course) if given == "course" else guidance(places)
+    with pytest.raises(ScenarioError, match=rf"^{key}: \[0, 0, -1\] is below the ground"):
+        made.prepared(AT_SEA)
 
 
 def test_more_than_can_be_gone_round_is_refused(monkeypatch):

@@ -56,6 +56,14 @@ def test_unequal_counts_are_refused():
     assert "strider are 2, and drone 3; write equal counts" in told
 
 
+@pytest.mark.parametrize("wrong", ["strider", "drone"])
+def test_a_pair_of_which_one_is_refused_has_that_one_message(wrong):
+    told = problem("survey-pairs", {f"vehicles.{wrong}.start.yaw_degg": 1})
+    assert "yaw_degg" in told
+    assert "write equal counts" not in told
+    assert len(told.splitlines()) == 1
+
+
 def test_a_beacon_needs_a_partner():
     told = problem("deck-landing", {OWN: None})
     assert f"{OWN}: is missing; write whose deck the vehicle's sensors look for" in told

@@ -25,8 +25,8 @@ from kittiwake.geometry.vec3 import Vec3
 WAVES = Bounds(1.0, 1000.0)
 
 
-class Waves(eqx.Module):
-    """Wave numbers to the east and north, and phases."""
+class Cosines(eqx.Module):
+    """The terms of the sum: wave numbers to the east and north, and phases."""
 
     east_radpm: Float[Array, " waves"]
     north_radpm: Float[Array, " waves"]
@@ -44,15 +44,15 @@ class SeededField(AbstractField):
     trend_per_m: Real = 0.0
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
-    def drawn(self, key: PRNGKeyArray) -> Waves:
-        """The waves."""
+    def drawn(self, key: PRNGKeyArray) -> Cosines:
+        """Its terms."""
         number_key, phase_key = jax.random.split(key)
         dtype = jnp.result_type(float)
         east, north = jax.random.normal(number_key, (2, self.waves), dtype) / self.length_scale_m
         phases = jax.random.uniform(phase_key, (self.waves,), dtype, -math.pi, math.pi)
-        return Waves(east, north, phases)
+        return Cosines(east, north, phases)
 
-    def at_surface(self, drawn: Waves, east_m: Real, north_m: Real) -> Real:
+    def at_surface(self, drawn: Cosines, east_m: Real, north_m: Real) -> Real:
         """The mean and what the waves make of the deviation."""
         angles = drawn.east_radpm * east_m + drawn.north_radpm * north_m + drawn.phases_rad
         amplitude = self.deviation * math.sqrt(2.0 / self.waves)

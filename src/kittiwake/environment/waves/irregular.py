@@ -1,5 +1,6 @@
 """Seas by a wind, a sea state or a height; ``spectra`` and ``sea_state`` have what they are."""
 
+from abc import abstractmethod
 from typing import Annotated
 
 import equinox as eqx
@@ -18,7 +19,7 @@ from kittiwake.environment.waves.sea_state import (
     refuse_unless_one,
     steep_remarks,
 )
-from kittiwake.environment.waves.spectra import HIGHEST, Sea, drawn
+from kittiwake.environment.waves.spectra import HIGHEST, SeaSpectrum, drawn
 from kittiwake.geometry.scalar import Real
 
 COMPONENTS = Bounds(1.0, 1000.0)
@@ -26,7 +27,68 @@ SPREADING = Bounds(0.5, 500.0)
 ENHANCEMENT = Bounds(1.0, 7.0)
 
 
-class PiersonMoskowitzSea(AbstractWaves):
+class AbstractSea(AbstractWaves):
+    """A sea of which the height is given, or a wind that raises it, or its state."""
+
+    significant_height_m: eqx.AbstractVar[Real | None]
+    wind_speed_mps: eqx.AbstractVar[Real | None]
+    sea_state: eqx.AbstractVar[int | None]
+    peak_period_s: eqx.AbstractVar[Real | None]
+    towards_rad: eqx.AbstractVar[Real]
+    spreading: eqx.AbstractVar[Real | None]
+    water_depth_m: eqx.AbstractVar[Real | None]
+    components: eqx.AbstractVar[int]
+
+    def __check_init__(self) -> None:
+        """Refuses a sea of which nothing or too much is said."""
+        refuse_unless_one(
+            {
+                "significant_height_m": self.significant_height_m,
+                "wind_speed_mps": self.wind_speed_mps,
+                "sea_state": self.sea_state,
+            }
+        )
+
+    @abstractmethod
+    def raised(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
+        """The significant height by the wind; the peak's period, None if the height says it."""
+
+    @abstractmethod
+    def sharpness(self) -> Real:
+        """The enhancement of its peak (gamma)."""
+
+    def check(self, gravity_mps2: float) -> None:
+        """Refuses waves that would break."""
+        refuse_steep(self._spectrum(gravity_mps2), gravity_mps2, "significant_height_m")
+
+    def remarks(self, gravity_mps2: float) -> tuple[str, ...]:
+        """Whether it is steeper than seas are."""
+        return steep_remarks(self._spectrum(gravity_mps2), gravity_mps2)
+
+    def shortest_period_s(self, gravity_mps2: float) -> float:
+        """Where the spectrum is cut."""
+        return float(self._spectrum(gravity_mps2).peak_period_s) / HIGHEST
+
+    def begin(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
+        """The components at the start."""
+        return drawn(self._spectrum(gravity_mps2), self.components, gravity_mps2, key)
+
+    def _spectrum(self, gravity_mps2: Real) -> SeaSpectrum:
+        height, period = self.significant_height_m, self.peak_period_s
+        if self.sea_state is not None:
+            height = height_of(self.sea_state)
+        elif self.wind_speed_mps is not None:
+            height, raised_s = self.raised(self.wind_speed_mps, gravity_mps2)
+            period = raised_s if period is None else period
+        assert height is not None
+        shape = self.sharpness()
+        if period is None:
+            period = period_of(height, shape, gravity_mps2)
+        towards = self.towards_rad
+        return SeaSpectrum(height, period, shape, towards, self.spreading, self.water_depth_m)
+
+
+class PiersonMoskowitzSea(AbstractSea):
     """A fully developed sea: given by its significant height, a wind or its state.
 
     The wind is that 19.5 m up. Without a ``peak_period_s`` it has that of the fully developed sea.
@@ -43,45 +105,17 @@ class PiersonMoskowitzSea(AbstractWaves):
     water_depth_m: Annotated[Real, POSITIVE] | None = None
     components: Annotated[int, COMPONENTS] = eqx.field(static=True, default=64)
 
-    def __check_init__(self) -> None:
-        """Refuses a sea of which nothing or too much is said."""
-        refuse_unless_one(
-            {
-                "significant_height_m": self.significant_height_m,
-                "wind_speed_mps": self.wind_speed_mps,
-                "sea_state": self.sea_state,
-            }
-        )
+    def raised(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
+        """In the end."""
+        height, _ = developed(wind_speed_mps, gravity_mps2)
+        return height, None
 
-    def check(self, gravity_mps2: float) -> None:
-        """Refuses waves that would break."""
-        refuse_steep(self._sea(gravity_mps2), gravity_mps2, "significant_height_m")
-
-    def remarks(self, gravity_mps2: float) -> tuple[str, ...]:
-        """Whether it is steeper than seas are."""
-        return steep_remarks(self._sea(gravity_mps2), gravity_mps2)
-
-    def shortest_period_s(self, gravity_mps2: float) -> float:
-        """Where the spectrum is cut."""
-        return float(self._sea(gravity_mps2).peak_period_s) / HIGHEST
-
-    def begin(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
-        """The components at the start."""
-        return drawn(self._sea(gravity_mps2), self.components, gravity_mps2, key)
-
-    def _sea(self, gravity_mps2: Real) -> Sea:
-        height, period = self.significant_height_m, self.peak_period_s
-        if self.sea_state is not None:
-            height = height_of(self.sea_state)
-        elif self.wind_speed_mps is not None:
-            height, _ = developed(self.wind_speed_mps, gravity_mps2)
-        assert height is not None
-        if period is None:
-            period = period_of(height, 1.0, gravity_mps2)
-        return Sea(height, period, 1.0, self.towards_rad, self.spreading, self.water_depth_m)
+    def sharpness(self) -> float:
+        """That of a peak which nothing enhances."""
+        return 1.0
 
 
-class JonswapSea(AbstractWaves):
+class JonswapSea(AbstractSea):
     """A growing sea: given by its significant height, by wind and fetch or by its state.
 
     The wind is that 10 m up. Without a ``peak_period_s`` it has that of wind and fetch, or one that
@@ -100,14 +134,7 @@ class JonswapSea(AbstractWaves):
     components: Annotated[int, COMPONENTS] = eqx.field(static=True, default=64)
 
     def __check_init__(self) -> None:
-        """Refuses a sea of which nothing or too much is said, and a wind without a fetch."""
-        refuse_unless_one(
-            {
-                "significant_height_m": self.significant_height_m,
-                "wind_speed_mps": self.wind_speed_mps,
-                "sea_state": self.sea_state,
-            }
-        )
+        """Refuses a wind without a fetch."""
         if (self.wind_speed_mps is None) != (self.fetch_m is None):
             message = (
                 "wind_speed_mps and fetch_m, the way over which the wind blows, go together; write "
@@ -115,32 +142,11 @@ class JonswapSea(AbstractWaves):
             )
             raise ValueError(message)
 
-    def check(self, gravity_mps2: float) -> None:
-        """Refuses waves that would break."""
-        refuse_steep(self._sea(gravity_mps2), gravity_mps2, "significant_height_m")
+    def raised(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
+        """Over the fetch."""
+        assert self.fetch_m is not None
+        return growing(wind_speed_mps, self.fetch_m, gravity_mps2)
 
-    def remarks(self, gravity_mps2: float) -> tuple[str, ...]:
-        """Whether it is steeper than seas are."""
-        return steep_remarks(self._sea(gravity_mps2), gravity_mps2)
-
-    def shortest_period_s(self, gravity_mps2: float) -> float:
-        """Where the spectrum is cut."""
-        return float(self._sea(gravity_mps2).peak_period_s) / HIGHEST
-
-    def begin(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
-        """The components at the start."""
-        return drawn(self._sea(gravity_mps2), self.components, gravity_mps2, key)
-
-    def _sea(self, gravity_mps2: Real) -> Sea:
-        height, period = self.significant_height_m, self.peak_period_s
-        if self.sea_state is not None:
-            height = height_of(self.sea_state)
-        elif self.wind_speed_mps is not None:
-            assert self.fetch_m is not None
-            height, grown_s = growing(self.wind_speed_mps, self.fetch_m, gravity_mps2)
-            period = grown_s if period is None else period
-        assert height is not None
-        if period is None:
-            period = period_of(height, self.peak_enhancement, gravity_mps2)
-        shape = self.peak_enhancement
-        return Sea(height, period, shape, self.towards_rad, self.spreading, self.water_depth_m)
+    def sharpness(self) -> Real:
+        """That which is given."""
+        return self.peak_enhancement

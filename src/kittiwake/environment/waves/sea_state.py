@@ -17,7 +17,7 @@ import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.environment.waves.dispersion import refuse_breaking, wavelength_m
-from kittiwake.environment.waves.spectra import Sea
+from kittiwake.environment.waves.spectra import SeaSpectrum
 from kittiwake.geometry.scalar import Real
 
 SEA_STATES = Bounds(0.0, 6.0)
@@ -58,13 +58,13 @@ def period_of(significant_height_m: Real, peak_enhancement: Real, gravity_mps2: 
     return developed(wind, gravity_mps2)[1] * shortened
 
 
-def refuse_steep(sea: Sea, gravity_mps2: float, key: str) -> None:
+def refuse_steep(sea: SeaSpectrum, gravity_mps2: float, key: str) -> None:
     """Refuses a sea whose significant waves would break."""
     height_m, period_s = float(sea.significant_height_m), float(sea.peak_period_s)
     refuse_breaking(height_m, period_s, gravity_mps2, sea.water_depth_m, key)
 
 
-def steep_remarks(sea: Sea, gravity_mps2: float) -> tuple[str, ...]:
+def steep_remarks(sea: SeaSpectrum, gravity_mps2: float) -> tuple[str, ...]:
     """Whether the sea is steeper than seas are."""
     height_m, period_s = float(sea.significant_height_m), float(sea.peak_period_s)
     length_m = wavelength_m(period_s, gravity_mps2, sea.water_depth_m)

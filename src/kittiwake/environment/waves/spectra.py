@@ -33,7 +33,7 @@ WIDTHS = (0.07, 0.09)
 DIRECTIONS = 720
 
 
-class Sea(NamedTuple):
+class SeaSpectrum(NamedTuple):
     """What a sea is drawn from; ``spreading`` is s, None where all waves run the same way."""
 
     significant_height_m: Real
@@ -44,23 +44,23 @@ class Sea(NamedTuple):
     water_depth_m: Real | None
 
 
-def drawn(sea: Sea, count: int, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
+def drawn(spectrum: SeaSpectrum, count: int, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
     """So many components at the start."""
     frequency_key, direction_key, phase_key = jax.random.split(key, 3)
     ratios = _ratios(count, frequency_key)
     # of bins of equal ratio the width grows with the frequency
-    energies = spectrum_shape(ratios, sea.peak_enhancement) * ratios
-    amplitudes = 0.25 * sea.significant_height_m * jnp.sqrt(2.0 * energies / energies.sum())
-    frequencies = ratios * (2.0 * math.pi / sea.peak_period_s)
-    numbers = jax.vmap(lambda w: wave_number(w, gravity_mps2, sea.water_depth_m))(frequencies)
-    towards = sea.towards_rad + _offsets(sea.spreading, count, direction_key)
+    energies = spectrum_shape(ratios, spectrum.peak_enhancement) * ratios
+    amplitudes = 0.25 * spectrum.significant_height_m * jnp.sqrt(2.0 * energies / energies.sum())
+    frequencies = ratios * (2.0 * math.pi / spectrum.peak_period_s)
+    numbers = jax.vmap(lambda w: wave_number(w, gravity_mps2, spectrum.water_depth_m))(frequencies)
+    towards = spectrum.towards_rad + _offsets(spectrum.spreading, count, direction_key)
     return Waves(
         amplitudes,
         numbers * jnp.sin(towards),
         numbers * jnp.cos(towards),
         frequencies,
         jax.random.uniform(phase_key, (count,), jnp.result_type(float), -math.pi, math.pi),
-        sea.water_depth_m,
+        spectrum.water_depth_m,
     )
 
 
