@@ -1,4 +1,4 @@
-"""Solids, bodies and surfaces as parts of a MuJoCo model: for what touches, and for what is seen."""
+"""Solids, bodies and surfaces as parts of a MuJoCo model, for what touches and what is seen."""
 
 from typing import Any
 
