@@ -61,6 +61,7 @@ from kittiwake.core.presence import Presence, Wake
 from kittiwake.core.ray import Ray, cast
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
+from kittiwake.core.renderer import BODIES, AbstractRenderer, Bodies, Frame, Picture, Shot
 from kittiwake.core.route import Route
 from kittiwake.core.satellites import SKY, Satellites
 from kittiwake.core.sensor import SensorInputs
@@ -152,6 +153,7 @@ from kittiwake.physics import DYNAMICS
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.parameters import build_component
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
+from kittiwake.sensors.camera import Camera
 from kittiwake.sensors.errors.bias import Bias
 from kittiwake.sensors.errors.dropout import Dropout
 from kittiwake.sensors.errors.latency import Latency
@@ -162,6 +164,7 @@ from kittiwake.sensors.errors.stuck import Stuck
 from kittiwake.sensors.gnss import Gnss
 from kittiwake.sensors.imu import Imu
 from kittiwake.sensors.magnetometer import Magnetometer
+from kittiwake.sensors.marker import Marker
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.person_camera import PersonCamera
 from kittiwake.sensors.plume_sensor import PlumeSensor
@@ -452,6 +455,14 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "through the Earth, late": lambda: Gnss(elevation_mask_rad=-math.pi / 2, delay_periods=2),
         "without a fix": lambda: Gnss(satellites_tracked=(3, 3)),
     },
+    "sensors/camera": {
+        "with depth": lambda: Camera(width=4, height=3, depth=True, intensity_deviation=0.1),
+        "held by a gimbal": lambda: Camera(Mount(), "stabilised", 3, 2),
+    },
+    "sensors/marker": {
+        "modelled": lambda: Marker(rendered=False),
+        "in pictures": lambda: Marker(width=8, height=6),
+    },
     "sensors/imu": {
         "at the centre": Imu,
         "mounted elsewhere": lambda: Imu(mount=Mount(Vec3(0.02, -0.01, 0.03), 0.1, -0.2, 1.5)),
@@ -664,10 +675,23 @@ def _error_step(error: Any, state: Any, time_s: Any, key: Any) -> tuple[Any, Any
 
 def to_measure(circumstance: Circumstance, tick: int) -> SensorInputs:
     """What there is to measure in the world of the contracts."""
-    around = dataclasses.replace(circumstance.surroundings, partner=PARTNER)
-    return SensorInputs(
-        tick * DT_S, circumstance.motion, around, world(), _evolved(tick, jnp.result_type(float))
-    )
+    around = dataclasses.replace(circumstance.surroundings, partner=PARTNER, body=0)
+    processes = _evolved(tick, jnp.result_type(float)) | {BODIES: Bodies(DRAWN, jnp.eye(1, 7))}
+    return SensorInputs(tick * DT_S, circumstance.motion, around, world(), processes)
+
+
+class Stripes(AbstractRenderer):
+    """Draws stripes in place of a world."""
+
+    def picture(self, frame: Frame, shot: Shot, places: Any) -> Picture:
+        """The same of everything."""
+        del shot, places
+        rgb = np.zeros((frame.height, frame.width, 3), np.uint8)
+        rgb[:, ::2] = 200
+        return Picture(rgb, np.full(rgb.shape[:2], 3.0, np.float32) if frame.deep else None)
+
+
+DRAWN = Stripes()
 
 
 @cache

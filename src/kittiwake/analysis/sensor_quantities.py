@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.sensors.round_robin import SENSORS
 
 FRESH = "fresh"
+# red, green and blue
+COLOURS = 3
 # x, y, z or a place in an array, between two words or at the end
 PART = re.compile(r"_(?:[wxyz]|\d+(?:_\d+)*)(?=_|$)")
 
@@ -26,8 +29,9 @@ class Quantity:
 
     It holds the rows of the log in which something was new since the row before. ``parts`` are the
     names of its numbers, none for a quantity of one; of an image, ``shape`` is how many rows and
-    columns there are. ``ideal`` is None where no sensor without errors could be said to say
-    anything. ``valid`` is False where either says itself that its number means nothing.
+    columns there are, and how many colours of a picture. ``ideal`` is None where no sensor without
+    errors could be said to say anything. ``valid`` is False where either says itself that its
+    number means nothing.
     """
 
     title: str
@@ -37,7 +41,7 @@ class Quantity:
     ideal: Samples | None
     valid: Bool[np.ndarray, "samples parts"]
     unit: str = ""
-    shape: tuple[int, int] | None = None
+    shape: tuple[int, ...] | None = None
 
     @property
     def whole(self) -> bool:
@@ -149,12 +153,14 @@ def _parts(names: list[str], numbers: list[tuple[int, ...]], kind: str) -> tuple
     )
 
 
-def _shape(numbers: list[tuple[int, ...]]) -> tuple[int, int] | None:
-    """Rows and columns of what is an image."""
-    if not all(len(place) == 2 for place in numbers):
+def _shape(numbers: list[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """Rows and columns of what is an image, and colours of what is a picture."""
+    axes = {len(place) for place in numbers}
+    if axes not in ({2}, {3}):
         return None
-    rows, columns = max(place[0] for place in numbers) + 1, max(place[1] for place in numbers) + 1
-    return (rows, columns) if rows * columns == len(numbers) else None
+    shape = tuple(max(along) + 1 for along in zip(*numbers, strict=True))
+    is_whole = prod(shape) == len(numbers) and shape[2:] in ((), (COLOURS,))
+    return shape if is_whole else None
 
 
 def _kind(scenario: Mapping[str, Any], vehicle: str, sensor: str) -> str:

@@ -185,7 +185,7 @@ def _draw_frames(
     """Some images, evenly spread from the first to the last, with their times below."""
     assert quantity.shape is not None
     colours, limits = _colours(numbers, quantity, about_zero=about_zero)
-    rows, columns = quantity.shape
+    rows, columns = quantity.shape[:2]
     half.axes.set_axis_off()
     last = len(quantity.time_s) - 1
     chosen = np.unique(np.linspace(0, last, count).round().astype(int)).tolist()
@@ -193,7 +193,7 @@ def _draw_frames(
         frame = half.axes.inset_axes((place / count, 0.0, 0.94 / count, 1.0))
         stretched = not 1.0 / LONGEST <= columns / rows <= LONGEST
         frame.imshow(
-            numbers[sample].reshape(rows, columns),
+            _shown(numbers[sample].reshape(quantity.shape), limits),
             cmap=colours,
             norm=limits,
             interpolation="nearest",
@@ -203,7 +203,16 @@ def _draw_frames(
         frame.grid(visible=False)
         frame.set(xticks=[], yticks=[])
         frame.set_xlabel(f"{quantity.time_s[sample]:.4g} s", size=look.SMALL)
-    _draw_scale(half, quantity, colours, limits)
+    if len(quantity.shape) == 2:
+        _draw_scale(half, quantity, colours, limits)
+
+
+def _shown(image: Float64[np.ndarray, "..."], limits: Normalize) -> Float64[np.ndarray, "..."]:
+    """An image to be shown in colours of a scale, or a picture in its own, from 0 to 1."""
+    if image.ndim == 2:
+        return image
+    low, high = limits.vmin or 0.0, limits.vmax or 1.0
+    return np.clip(image if low >= 0.0 else (image - low) / (high - low), 0.0, 1.0)
 
 
 def _colours(numbers: Samples, quantity: Quantity, *, about_zero: bool) -> tuple[str, Normalize]:

@@ -67,9 +67,10 @@ class Block(NamedTuple):
 
 
 def to_blocks(record: eqx.Module | dict[str, Any], prefix: str = "") -> list[Block]:
-    """A record's numbers in order, each column's name with ``prefix`` before it."""
+    """A record's numbers in order, each column's name with ``prefix`` before it; none of None."""
     items = record.items() if isinstance(record, dict) else _items(record)
-    return [block for name, value in items for block in _blocks(prefix, name, value)]
+    known = [(name, value) for name, value in items if value is not None]
+    return [block for name, value in known for block in _blocks(prefix, name, value)]
 
 
 def _blocks(prefix: str, name: str, value: Any) -> list[Block]:

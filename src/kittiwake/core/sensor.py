@@ -34,6 +34,11 @@ class AbstractSensor(AbstractComponent):
     # whether it measures where the deck of the vehicle's partner is
     sees_partner: ClassVar[bool] = False
 
+    @property
+    def renders(self) -> bool:
+        """Whether it looks at pictures of the world (``core.renderer``)."""
+        return False
+
     def check(self, world: Any) -> None:
         """Refuses a world in which there is not what it measures, before anything is compiled."""
         del world

@@ -10,7 +10,7 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.movers import Neighbour
 from kittiwake.core.support import Support
 from kittiwake.core.water import WaterSurface
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
 # on top of the way that its velocity and its acceleration, twice, take a vehicle in a step
@@ -54,6 +54,7 @@ class Surroundings(eqx.Module):
     ``nearest_obstacle_m`` is what is free between the vehicle's body and an obstacle; None in a
     world without any. ``water`` is the surface under a vessel; None where it is calm.
     ``partner`` is the deck of the vehicle's partner, wherever it is; None for one without.
+    ``body`` is the vehicle's number among what cameras draw; None where nothing is drawn.
     ``surface_near`` is false where neither the vehicle nor one that is computed along with it can
     touch a surface in this step, so that contact need not be computed.
     """
@@ -73,6 +74,7 @@ class Surroundings(eqx.Module):
     nearest_obstacle_m: Real | None = None
     water: WaterSurface | None = None
     partner: Support | None = None
+    body: Count | None = None
 
     @property
     def height_above_surface_m(self) -> Real:

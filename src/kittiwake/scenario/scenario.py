@@ -10,6 +10,7 @@ from kittiwake.core.ladder import Rung, controller_name, ladder_path
 from kittiwake.core.signals import Off
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
+from kittiwake.physics.mujoco_renderer import mujoco_renderer
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.size import check_duration, check_log_size
@@ -108,6 +109,7 @@ class Scenario:
         """The fleet in the given precision."""
         return Fleet.of(
             *(self.world, self.vehicles, self.rate_hz, self.physics, self.partners),
+            rendering=mujoco_renderer,
             single_precision=single_precision,
         )
 

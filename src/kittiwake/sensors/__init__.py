@@ -23,6 +23,9 @@ SENSORS = Registry(
         "beacon": Entry(
             "kittiwake.sensors.beacon:Beacon", "where the deck of the vehicle's partner says it is"
         ),
+        "camera": Entry(
+            "kittiwake.sensors.camera:Camera", "pictures in colour, with depths if wanted"
+        ),
         "gnss": Entry(
             "kittiwake.sensors.gnss:Gnss", "position and velocity by satellites, with dilutions"
         ),
@@ -37,6 +40,10 @@ SENSORS = Registry(
         "magnetometer": Entry(
             "kittiwake.sensors.magnetometer:Magnetometer",
             "the magnetic field, with hard and soft iron",
+        ),
+        "marker": Entry(
+            "kittiwake.sensors.marker:Marker",
+            "where a camera sees the marker on the deck of the vehicle's partner",
         ),
         "orientation": Entry(
             "kittiwake.sensors.orientation:Orientation",

@@ -18,13 +18,14 @@ from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.presence import Presence
+from kittiwake.core.renderer import AbstractRenderer, Rendering
 from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.waves import WAVES
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Flag
-from kittiwake.sim import gathering, lane
+from kittiwake.sim import gathering, lane, pictures
 from kittiwake.sim.contact import Move, touching
 from kittiwake.sim.group import Group, grouped
 from kittiwake.sim.schedule import Clock, Held, run
@@ -42,6 +43,7 @@ class Fleet(eqx.Module):
     groups: tuple[Group, ...]
     engine: AbstractEngine | None
     partners: tuple[np.ndarray | None, ...]
+    renderer: AbstractRenderer | None = eqx.field(static=True)
     rate_hz: float = eqx.field(static=True)
     single_precision: bool = eqx.field(static=True, default=False)
 
@@ -53,23 +55,24 @@ class Fleet(eqx.Module):
         rate_hz: float,
         physics: AbstractPhysics | None = None,
         partners: Mapping[str, str] = MappingProxyType({}),
+        rendering: Rendering | None = None,
         *,
         single_precision: bool = False,
     ) -> "Fleet":
         """A fleet of these vehicles by name; those of equal structure are stepped as one.
 
         What they touch is their own affair if no physics is given. ``partners`` says of vehicles
-        whose deck they follow: another vehicle's, or a platform's of the world.
+        whose deck they follow: another vehicle's, or a platform's of the world. ``rendering`` makes
+        what draws for cameras, where there are some.
         """
         dtype = np.dtype(np.float32 if single_precision else np.float64)
         with jax.enable_x64(not single_precision):
             groups = grouped(vehicles, dtype)
-        engine = None
-        if physics is not None:
-            ordered = {name: vehicles[name] for group in groups for name in group.names}
-            engine = physics.engine(world, ordered)
+        ordered = {name: vehicles[name] for group in groups for name in group.names}
+        engine = None if physics is None else physics.engine(world, ordered)
         decks = gathering.partners_of(world, groups, partners)
-        return cls(world, groups, engine, decks, rate_hz, single_precision)
+        renderer = pictures.renderer_of(rendering, world, ordered)
+        return cls(world, groups, engine, decks, renderer, rate_hz, single_precision)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,6 +97,8 @@ class Fleet(eqx.Module):
         seen = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), form[1])
         if WAVES in self.world.processes:  # on which vessels begin
             seen[WAVES] = self._processed(processes, streams, clock)[1][WAVES]
+        starts = [group.map(_start, group.name_hashes) for group in self.groups]
+        seen |= pictures.bodies(self.renderer, self.world, starts, clock)
         processes = {name: held.holding(form[0][name].output) for name, held in processes.items()}
         groups = tuple(
             self._begin(group, seen, key, has_partners=partners is not None)
@@ -114,6 +119,7 @@ class Fleet(eqx.Module):
         truths = self.truths(state)
         processes, seen = self._processed(state.processes, state.streams, clock)
         surroundings = self._surroundings(state, truths, seen)
+        seen |= pictures.bodies(self.renderer, self.world, truths, clock)
         orders = self._orders(commands or {})
         outcomes = [
             group.map(
@@ -219,6 +225,7 @@ class Fleet(eqx.Module):
     ) -> VehicleState:
         start = group.map(_start, group.name_hashes)
         around = gathering.alone(self.world, group, start, processes.get(WAVES))
+        (around,) = pictures.numbered(self.renderer, self.world, [around])
         if has_partners:
             around = gathering.unknown_partners(around)
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
@@ -241,9 +248,10 @@ class Fleet(eqx.Module):
             for group, vehicle_state, truth in zip(self.groups, state.groups, truths, strict=True)
         ]
         time_s = Clock(state.tick, self.dt_s).time_s
-        return gathering.together(
+        around = gathering.together(
             *(self.world, self.groups, present, time_s, seen.get(WAVES), self.partners)
         )
+        return pictures.numbered(self.renderer, self.world, around)
 
     def _orders(self, commands: Mapping[str, Any]) -> list[tuple[lane.Order, ...]]:
         for name in commands:

@@ -1,0 +1,120 @@
+"""Markers on decks: where they are found, where not, and the model of that."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.unit.sensors.drawing import drawn, looking_down, skip_without_graphics
+from tests.unit.sensors.ranges import many, read
+
+from kittiwake.core.kinematics import Start
+from kittiwake.environment.platforms import FixedPlatform
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sensors.marker import Marker
+from kittiwake.sensors.mount import Mount
+
+skip_without_graphics()
+
+HIGH_M = 0.35
+DECK = FixedPlatform(Vec3(0.0, 0.0, HIGH_M), 0.5, 0.6)
+BESIDE = FixedPlatform(Vec3(1.5, 0.0, HIGH_M), 0.6, 0.6)
+# seen whole from 0.4 m, as it is turned below
+DOWN = Mount(Vec3(0.01, 0.0, -0.02), pitch_rad=math.pi / 2)
+
+
+@pytest.fixture(scope="module")
+def found():
+    """What a marker sensor finds from a start, compiled once."""
+    marker = Marker(DOWN)
+    with jax.enable_x64(True):
+        frame = drawn(platforms=[DECK, BESIDE], partner=0)
+
+    @jax.jit
+    def look(truth):
+        inputs = jax.tree.map(lambda leaf: leaf, frame)
+        inputs = type(inputs)(0.0, truth, inputs.surroundings, inputs.world, inputs.processes)
+        return marker.step((), inputs, 0.1, jax.random.key(0))[1], marker.ideal(inputs)
+
+    return lambda start: look(jax.tree.map(jnp.asarray, start.kinematics()))
+
+
+def miss(said, true):
+    """How far the place is beside the true one, and the yaw."""
+    yaw = float(said.yaw_body_rad - true.yaw_body_rad)
+    return float((said.position_body_m - true.position_body_m).norm()), abs(
+        math.remainder(yaw, 2.0 * math.pi)
+    )
+
+
+@pytest.mark.parametrize("distance_m", [0.4, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0])
+@pytest.mark.parametrize("angles", [(0.0, 0.0, 0.0), (0.03, -0.04, 0.1), (-0.03, 0.04, 3.0)])
+def test_a_marker_is_found_to_two_percent_and_two_degrees(found, distance_m, angles):
+    high_m = HIGH_M + distance_m + 0.02
+    said, true = found(Start(Vec3(0.02 * distance_m, 0.0, high_m), *angles))
+    assert bool(said.valid)
+    assert bool(true.valid)
+    place_m, yaw_rad = miss(said, true)
+    assert place_m < 0.02 * distance_m
+    assert yaw_rad < math.radians(2.0)
+
+
+def test_a_marker_is_found_obliquely(found):
+    # 50 degrees from the deck's normal, 2 m away
+    angle = math.radians(50.0)
+    start = Start(Vec3(-2.0 * math.sin(angle), 0.0, HIGH_M + 2.0 * math.cos(angle)), 0.0, -angle)
+    said, true = found(start)
+    place_m, yaw_rad = miss(said, true)
+    assert bool(said.valid)
+    assert place_m < 0.04
+    assert yaw_rad < math.radians(2.0)
+
+
+@pytest.mark.parametrize(
+    ("start", "why"),
+    [
+        (looking_down(2.0, x=3.0), "beside the picture"),
+        (looking_down(1.35, x=1.4), "only that of another deck is seen"),
+        (looking_down(6.5), "too far"),
+        (Start(Vec3(0.0, 0.0, 1.5), roll_rad=math.pi), "looking up"),
+    ],
+)
+def test_what_is_not_seen_is_not_valid(found, start, why):
+    del why
+    for said in found(start):
+        assert not bool(said.valid)
+        assert float(said.position_body_m.norm()) == 0.0
+        assert float(said.yaw_body_rad) == 0.0
+
+
+def test_the_same_picture_gives_the_same_bits(found):
+    start = looking_down(2.0, roll_rad=0.1)
+    one, other = (jax.tree.leaves(found(start)) for _ in range(2))
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("distance_m", [1.0, 3.0])
+def test_the_model_errs_as_much_as_the_detector(found, distance_m):
+    starts = [
+        Start(Vec3(0.02 * i, 0.01 * i, HIGH_M + distance_m), 0.01 * i, 0.0, 0.3 + 0.7 * i)
+        for i in range(12)
+    ]
+    detected = np.array([miss(*found(start))[0] for start in starts])
+    marker = Marker(DOWN, rendered=False)
+    inputs = drawn(starts[5], platforms=[DECK], partner=0)
+    said, true = many(marker, inputs, 400), marker.ideal(inputs)
+    missed = jax.vmap(lambda place: (place - true.position_body_m).norm())(said.position_body_m)
+    modelled = float(np.sqrt(np.mean(np.square(missed))))
+    assert np.asarray(said.valid).all()
+    assert modelled / 3.0 < np.sqrt(np.mean(np.square(detected))) < 3.0 * modelled
+
+
+def test_the_model_is_read_without_a_renderer():
+    inputs = drawn(looking_down(2.0), platforms=[DECK], partner=0)
+    said = read(
+        Marker(rendered=False), type(inputs)(0.0, inputs.truth, inputs.surroundings, None, {})
+    )
+    assert bool(said.valid)
+    assert not Marker(rendered=False).renders
