@@ -205,9 +205,9 @@ class Landings(NamedTuple):
         return (beside < 0.3) & (np.abs(after[..., 2] - STANDING_M) < 0.02).all(axis=1)
 
 
-def landings(name, count, duration_s):
+def landings(name, count, duration_s, *overrides):
     """Of as many seeds, in one program."""
-    scenario = load_scenario(name)
+    scenario = load_scenario(name, overrides)
     fleet = scenario.fleet()
     (drone,) = [i for i, group in enumerate(fleet.groups) if "drone" in group.names]
     deck = scenario.vehicles["strider"].dynamics.deck
@@ -243,3 +243,16 @@ def test_of_a_hundred_nearly_all_land_near_the_middle_and_none_falls_off(name, l
     found = landings(name, MANY, LONG_S)
     assert found.good.sum() >= least
     assert found.stays.all()
+
+
+BY_MODEL = "vehicles.drone.sensors.marker.rendered=false"
+
+
+def test_a_few_land_by_the_marker_alone():
+    assert landings("marker-landing", FEW, 20.0, BY_MODEL).good.all()
+
+
+@pytest.mark.slow
+def test_of_a_hundred_nearly_all_land_by_the_marker_alone():
+    faster = "vehicles.strider.controller.cruise_speed_mps=1"
+    assert landings("marker-landing", MANY, 30.0, BY_MODEL, faster).good.sum() >= 90
