@@ -1,6 +1,5 @@
 """The command line as users and their scripts meet it: files, outputs, exit statuses."""
 
-import contextlib
 import csv
 import io
 import json
@@ -10,17 +9,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 import yaml
 from matplotlib import image
+from tests.system.commands import Answer, kittiwake_does
 
 import kittiwake
 import kittiwake.cli.run
 from kittiwake.analysis.log import Log
-from kittiwake.cli import bench, main
+from kittiwake.cli import bench
 from kittiwake.cli.list import REGISTRIES
 from kittiwake.runtime.benchmark import CASES
 from kittiwake.scenario import library
@@ -46,34 +45,12 @@ PLAIN = (
 FAR = "world.area={x_m: [-9000, 9000], y_m: [-9000, 9000], z_m: [-9000, 9000]}"
 
 
-class Answer(NamedTuple):
-    """What a command left behind."""
-
-    status: int
-    out: str
-    err: str
-
-
 @pytest.fixture(scope="module", autouse=True)
 def compiled_programs_stay_with_the_tests():
     """A run keeps its programs in the user's cache; those of tests have a cache of their own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kittiwake.cli.run, "keep_compiled", lambda: None)
         yield
-
-
-def kittiwake_does(*arguments):
-    """Runs a command in this process."""
-    out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["kittiwake", *map(str, arguments)])
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                main()
-                status = 0
-            except SystemExit as ended:
-                status = ended.code or 0
-    return Answer(status, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +175,6 @@ NUMBER = (int, float)
 SUMMARY = {
     "scenario": str,
     "seed": int,
-    "precision": str,
     "status": str,
     "reason": (str, type(None)),
     "duration_s": float,
@@ -246,7 +222,6 @@ def test_the_summary_says_what_was_flown(spot):
     summary = json.loads((spot[0] / "summary.json").read_text())
     assert summary["scenario"] == "keep-spot"
     assert (summary["seed"], summary["duration_s"], summary["steps"]) == (4, 2.0, 100)
-    assert summary["precision"] == "float64"
     assert (summary["status"], summary["reason"], summary["events"]) == ("completed", None, [])
     assert summary["min_separation_m"] is None
     pelican = summary["vehicles"]["pelican"]

@@ -1,18 +1,15 @@
 """A survey from the command line: flown, drawn, and exported for other tools."""
 
-import contextlib
-import io
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import rasterio
+from tests.system.commands import kittiwake_does
 
 import kittiwake as kw
 from kittiwake.analysis.survey import Truth, found_by_probes
-from kittiwake.cli import main
 
 SCENARIO = """\
 name: pond
@@ -38,36 +35,22 @@ POND = """\
 """
 
 
-def does(*arguments):
-    """Runs a command in this process; its status, what it says and what it complains of."""
-    out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["kittiwake", *map(str, arguments)])
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                main()
-                status = 0
-            except SystemExit as ended:
-                status = ended.code or 0
-    return status, out.getvalue(), err.getvalue()
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("survey")
     (folder / "pond.yaml").write_text(SCENARIO, encoding="utf-8")
     (folder / "pond.geojson").write_text(POND, encoding="utf-8")
-    assert does("run", folder / "pond.yaml", "--out", folder / "run")[0] == 0
+    assert kittiwake_does("run", folder / "pond.yaml", "--out", folder / "run")[0] == 0
     return folder / "run"
 
 
 def test_a_survey_is_exported_as_points_and_as_a_map(run):
-    status, said, _ = does("export", run, "--to", "geojson")
+    status, said, _ = kittiwake_does("export", run, "--to", "geojson")
     assert (status, said) == (0, f"wrote {run / 'samples.geojson'}\n")
     points = json.loads((run / "samples.geojson").read_text(encoding="utf-8"))["features"]
     assert {point["properties"]["vehicle"] for point in points} == {"boat-1", "boat-2"}
     assert {point["properties"]["unit"] for point in points} == {"ug/l"}
-    assert does("export", run, "--to", "geotiff", "--cell", 1, "-o", run / "maps")[0] == 0
+    assert kittiwake_does("export", run, "--to", "geotiff", "--cell", 1, "-o", run / "maps")[0] == 0
     with rasterio.open(run / "maps" / "algae.tif") as file:
         cells = file.read(1)
     values = [point["properties"]["value"] for point in points]
@@ -98,25 +81,24 @@ vehicles:
 """
 
 
+def test_a_log_that_does_not_say_its_precision_is_one_in_double_precision(run):
+    log, scenario = kw.Log.read(run), kw.load(str(run / "scenario.yaml")).scenario
+    for one in (log, replace(log, summary=None)):
+        assert not Truth.of(scenario, "algae", 0, one).single_precision
+
+
 @pytest.mark.parametrize(("precision", "off"), [("float64", 1e-12), ("float32", 1e-5)])
 def test_the_field_of_one_that_holds_is_that_of_its_precision(tmp_path, precision, off):
     """At whole metres places are alike in either precision, and fields of a seed are not."""
     (tmp_path / "holding.yaml").write_text(HOLDING, encoding="utf-8")
     simulation = kw.load(str(tmp_path / "holding.yaml"), precision=precision)
     log = simulation.run()
-    assert log.summary["precision"] == precision
+    assert log.summary["metrics"].get("precision", "float64") == precision
     truth = Truth.of(simulation.scenario, "algae", log.summary["seed"], log)
     [found] = found_by_probes(log)
     assert found.positions_world_m[0].tolist() == [2.0, 3.0, 0.0]
     there = truth.at(found.positions_world_m[:, :2], 0.0)
     np.testing.assert_allclose(there, found.values, rtol=off)
-
-
-def test_a_log_without_a_precision_is_one_in_double_precision(run):
-    log, scenario = kw.Log.read(run), kw.load(str(run / "scenario.yaml")).scenario
-    summary = {key: value for key, value in log.summary.items() if key != "precision"}
-    old = [replace(log, summary=summary), replace(log, summary=None)]
-    assert [Truth.of(scenario, "algae", 0, one).single_precision for one in old] == [False, False]
 
 
 def test_the_summary_says_what_was_covered_and_how_good_its_map_is(run):
@@ -129,14 +111,14 @@ def test_the_summary_says_what_was_covered_and_how_good_its_map_is(run):
 
 
 def test_a_survey_is_drawn(run):
-    status, said, _ = does("plot", run)
+    status, said, _ = kittiwake_does("plot", run)
     assert status == 0
     assert f"What its probes found: {run / 'survey-algae.png'}" in said
     assert (run / "survey-algae.png").stat().st_size > 10_000
 
 
 def test_cells_of_what_has_none_are_refused(run):
-    status, _, said = does("export", run, "--to", "csv", "--fill")
+    status, _, said = kittiwake_does("export", run, "--to", "csv", "--fill")
     assert status == 2
     assert "--to csv has no cells. Leave them out." in said
 

@@ -83,7 +83,8 @@ def summarise(
 
     ``metrics`` holds by vehicle how many waypoints were reached and planned, and how near it came
     to an obstacle, where there are any, and how far off its estimate was, where that is not the
-    truth; a task or a study adds what it measures.
+    truth; and "float32" as ``precision`` where it was computed so. A task or a study adds what it
+    measures.
     """
     legs = {
         name: {"reached": _reached(log.tables[name]), "planned": planned}
@@ -99,7 +100,6 @@ def summarise(
     return {
         "scenario": scenario,
         "seed": seed,
-        "precision": precision,
         "status": status,
         "reason": reason,
         "duration_s": _finite(duration_s),
@@ -111,6 +111,7 @@ def summarise(
         "min_separation_m": _min_separation_m(log),
         "events": [asdict(event) for event in log.events],
         "metrics": {
+            **({"precision": precision} if precision == "float32" else {}),
             **({"waypoints": legs} if legs else {}),
             **({"obstacles": beside} if beside else {}),
             **({"estimate": estimates} if estimates else {}),

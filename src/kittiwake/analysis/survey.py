@@ -127,8 +127,7 @@ class Truth:
         process = scenario.world.processes.get(FIELD + name)
         if process is None or not isinstance(process.component, Field):
             return None
-        # a log from before its summary named the precision is one in double precision
-        single = (log.summary or {}).get("precision") == "float32"
+        single = _mapping(log.summary, "metrics").get("precision") == "float32"
         with jax.enable_x64(not single):
             key = named(named(seed_key(seed), f"world.{FIELD}{name}"), "init")
             return cls(process.component, process.component.init(key), single)

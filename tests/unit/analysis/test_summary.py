@@ -58,7 +58,6 @@ def test_the_summary_has_exactly_the_documented_shape():
     assert list(found) == [
         "scenario",
         "seed",
-        "precision",
         "status",
         "reason",
         "duration_s",
