@@ -5,6 +5,7 @@ replaced by ``step``; randomness comes in as a key. Each family fixes what goes 
 out. A component is written for one vehicle; the simulation maps it over many.
 """
 
+import re
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -20,3 +21,8 @@ class AbstractComponent(eqx.Module):
         """The state before the first step; nothing for a component without memory."""
         del key
         return ()
+
+
+def kind_of(component: Any) -> str:
+    """What scenarios call it: the words of its class, with dashes."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", type(component).__name__).lower()

@@ -1,6 +1,7 @@
 """What says where to go, and what changes that on the way to avoid what is seen."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.core.component import AbstractComponent
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.peers import Peers
 from kittiwake.core.signals import OneOf, Signal
 from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -21,7 +23,8 @@ class GuidanceInputs(eqx.Module):
 
     ``time_s`` counts from when the guidance began. ``measurements`` are what the sensors say by
     name, or said last where ``fresh`` is False; ``readings`` is what the vehicle tells of its
-    actuators and its battery, as in logs behind ``act_``.
+    actuators and its battery, as in logs behind ``act_``. ``peers`` is what it knows of others by
+    radio; None in a world without one.
     """
 
     time_s: Real
@@ -30,6 +33,7 @@ class GuidanceInputs(eqx.Module):
     measurements: dict[str, Any] = field(default_factory=dict)
     fresh: dict[str, Flag] = field(default_factory=dict)
     readings: dict[str, Real] = field(default_factory=dict)
+    peers: Peers | None = None
 
 
 class AbstractGuidance(AbstractComponent):
@@ -40,6 +44,11 @@ class AbstractGuidance(AbstractComponent):
     """
 
     tracked: ClassVar[bool] = True
+
+    @property
+    def hears(self) -> bool:
+        """Whether it has to know of others by radio."""
+        return False
 
     def prepared(self, situation: Situation) -> "AbstractGuidance":
         """This guidance as it will be flown, with what can be computed before.
@@ -98,6 +107,19 @@ class AbstractGuidance(AbstractComponent):
         message = (
             f"this guidance has no step '{name}', nor any other; steps are those of a mission: "
             "write guidance: {type: mission, steps: [...]}"
+        )
+        raise CommandError(message)
+
+    def switched(self, state: Any, behaviours: Sequence[str]) -> Any:
+        """The state in which only these behaviours count, of those that guide the vehicle.
+
+        Raises:
+            CommandError: if it has no behaviours, or none of such a name.
+        """
+        del state, behaviours
+        message = (
+            "this guidance has no behaviours; they are those of a flock: "
+            "write guidance: {type: flock, behaviours: [...]}"
         )
         raise CommandError(message)
 

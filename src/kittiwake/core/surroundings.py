@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.movers import Neighbour
+from kittiwake.core.peers import Peers
 from kittiwake.core.support import Support
 from kittiwake.core.water import WaterSurface
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -55,6 +56,7 @@ class Surroundings(eqx.Module):
     world without any. ``water`` is the surface under a vessel; None where it is calm.
     ``partner`` is the deck of the vehicle's partner, wherever it is; None for one without.
     ``body`` is the vehicle's number among what cameras draw; None where nothing is drawn.
+    ``peers`` is what it knows of others by radio; None in a world without one.
     ``surface_near`` is false where neither the vehicle nor one that is computed along with it can
     touch a surface in this step, so that contact need not be computed.
     """
@@ -75,6 +77,7 @@ class Surroundings(eqx.Module):
     water: WaterSurface | None = None
     partner: Support | None = None
     body: Count | None = None
+    peers: Peers | None = None
 
     @property
     def height_above_surface_m(self) -> Real:

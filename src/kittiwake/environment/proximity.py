@@ -1,35 +1,42 @@
-"""How near vehicles are to each other.
+"""How near vehicles are to each other."""
 
-Every pair is looked at, so the cost grows with the square of their number.
-"""
-
-from typing import Any
+from typing import Annotated
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
+from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.environment import AbstractInteraction
 from kittiwake.core.presence import Presence
 from kittiwake.core.surroundings import Surroundings
+from kittiwake.geometry.nearest import nearest
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
 
 
 class Proximity(AbstractInteraction):
-    """Tells each vehicle the distance of its nearest neighbour, between the two centres of mass."""
+    """Tells each vehicle the distance of its nearest neighbour, between the two centres of mass.
+
+    Others that are as far as ``within_m`` or farther are not looked for, and the distance is
+    infinite if there are only such. Then the cost grows with the number of vehicles, otherwise
+    with its square.
+    """
+
+    within_m: Annotated[Real, POSITIVE] | None = None
 
     def __call__(self, vehicles: Presence, surroundings: Surroundings) -> Surroundings:
         """The surroundings with ``nearest_vehicle_m`` set."""
-        position = vehicles.motion.position_world_m
-        square = _squares(position.x) + _squares(position.y) + _squares(position.z)
-        itself = jnp.eye(square.shape[0], dtype=bool)
+        place = vehicles.motion.position_world_m
         # a vehicle that has diverged is nowhere
-        nearest = jnp.where(itself | jnp.isnan(square), jnp.inf, square).min(axis=1)
-        apart = nearest > 0.0
-        # the root has no derivative where two are in one place
-        nearest_m = jnp.where(apart, jnp.sqrt(jnp.where(apart, nearest, 1.0)), 0.0)
+        present = jnp.isfinite(place.x) & jnp.isfinite(place.y) & jnp.isfinite(place.z)
+        points = jax.vmap(lambda p: p.array)(place)
+        near = nearest(points, present, jnp.inf if self.within_m is None else self.within_m, 1)
+        other = jax.tree.map(lambda part: part[near.numbers[:, 0]], place)
+        distance_m = jax.vmap(_distance_m)(place, other)
+        nearest_m = jnp.where(near.found[:, 0], distance_m, jnp.inf)
         return eqx.tree_at(lambda around: around.nearest_vehicle_m, surroundings, nearest_m)
 
 
-def _squares(x: Any) -> Float[Array, "vehicles vehicles"]:
-    # a scalar of one vehicle by its type, here one number for each of them
-    return (x[:, None] - x[None, :]) ** 2
+def _distance_m(one: Vec3, other: Vec3) -> Real:
+    return (one - other).norm()

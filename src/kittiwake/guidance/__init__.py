@@ -52,6 +52,10 @@ GUIDANCE = Registry(
         "follow-deck": Entry(
             "kittiwake.guidance.follow_deck:FollowDeck", "stay over a deck that moves"
         ),
+        "flock": Entry(
+            "kittiwake.guidance.flock:Flock",
+            "the velocity that behaviours want: separation, alignment, cohesion and others",
+        ),
         "follow-surface": Entry(
             "kittiwake.guidance.follow_surface:FollowSurface",
             "along a surface at a distance, or at rest before it, by a head that faces it",

@@ -8,7 +8,6 @@ After the last one the mission is done, and what that step asked for last still 
 Each step begins where the vehicle is then, with a time of its own.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial, reduce
@@ -22,6 +21,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.choice import chosen
+from kittiwake.core.component import kind_of
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import OneOf, Signal, blank
@@ -148,6 +148,11 @@ class Mission(AbstractGuidance):
             names.append(name)
         return names
 
+    @property
+    def hears(self) -> bool:
+        """If one of its tasks does."""
+        return any(step.do.hears for step in self.steps)
+
     def prepared(self, situation: Situation) -> "Mission":
         """The same with its tasks as they will be flown, each from where the one before leads."""
         for i, step in enumerate(self.steps):
@@ -199,6 +204,17 @@ class Mission(AbstractGuidance):
         ]
         steps, asked = jax.lax.switch(state.step, branches)
         return replace(state, steps=steps), asked
+
+    def switched(self, state: MissionState, behaviours: Sequence[str]) -> MissionState:
+        """In all steps that are flocks, each of which must have them."""
+        flocks = [i for i, step in enumerate(self.steps) if step.do.hears]
+        if not flocks:
+            message = f"no step of this mission has behaviours; its steps: {', '.join(self.names)}"
+            raise CommandError(message)
+        steps = list(state.steps)
+        for i in flocks:
+            steps[i] = self.steps[i].do.switched(steps[i], behaviours)
+        return replace(state, steps=tuple(steps))
 
     def finished(self, state: MissionState) -> Flag:
         """After the last step, if that was done in its time."""
@@ -393,11 +409,6 @@ class _Turn(NamedTuple):
     begins: Flag
     step: Any
     cause: int
-
-
-def kind_of(task: AbstractGuidance) -> str:
-    """What scenarios call it: the words of its class, with dashes."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", type(task).__name__).lower()
 
 
 def _whole(numbers: Any) -> Int[Array, "..."]:

@@ -22,9 +22,13 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import ScenarioSchema, TimeSettings, VehicleSchema
 from kittiwake.scenario.size import check_duration, check_fleet_size
 from kittiwake.scenario.starts import lost_starts
+from kittiwake.scenario.teams import teams
 from kittiwake.scenario.vehicle_builder import VehicleBuilder
 from kittiwake.scenario.world_builder import WorldBuilder
 from kittiwake.sim.schedule import steps_between
+from kittiwake.swarm import RADIOS
+
+RADIO_KEY = ("world", "radio")
 
 
 def build(document: Document, folder: Path) -> Scenario:
@@ -90,6 +94,9 @@ class _Builder:
                     self.problems.note(("vehicles", name), f"there are two vehicles '{member}'")
                 vehicles[member] = vehicle
         pairs = partners(schema.vehicles, vehicles, world, self.problems)
+        crews = teams(schema.vehicles, vehicles, self.problems)
+        if world is not None and world.radio is None and any(map(_hears, vehicles.values())):
+            world = replace(world, radio=self.components.scheduled(RADIOS, "ideal", RADIO_KEY))
         duration_s = self._duration_s(time, vehicles)
         log_every, rate_hz = 1, float(time.rate_hz)
         with self.problems.noting(("time", "log_rate_hz")):
@@ -116,15 +123,15 @@ class _Builder:
             physics=physics,
             vehicles=vehicles,
             partners=pairs,
+            teams=crews,
             tables=self.components.tables,
         )
 
     def _check_size(self, schema: ScenarioSchema) -> None:
         """Refuses too many at once: building them to look for more mistakes would take as long."""
         count = sum(entry.count or 1 for entry in schema.vehicles.values())
-        paired = bool({"collision_distance_m", "interactions"} & {*schema.world})
         try:
-            check_fleet_size(count, paired=paired)
+            check_fleet_size(count, paired="interactions" in schema.world)
         except ScenarioError as error:
             self.problems.note(("vehicles",), str(error))
             self.problems.refuse()
@@ -147,3 +154,7 @@ class _Builder:
         with self.problems.noting(("time", "duration_s")):
             check_duration(duration_s, float(time.rate_hz))
         return duration_s
+
+
+def _hears(vehicle: Vehicle) -> bool:
+    return vehicle.guidance.component.hears

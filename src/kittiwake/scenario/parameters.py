@@ -44,6 +44,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from kittiwake.actuators import BATTERIES
+from kittiwake.core.behaviour import AbstractBehaviour
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.estimator import AbstractEstimator
@@ -78,6 +79,7 @@ from kittiwake.scenario.problems import (
     Plain,
     render_problems,
 )
+from kittiwake.swarm import BEHAVIOURS
 
 # What a compiled program can hold in an integer.
 SMALLEST_INTEGER = -(2**63)
@@ -91,6 +93,7 @@ NOT_A_FILE = "not_a_file"
 # of these a parameter may be any registered kind
 REGISTRIES: dict[Any, Registry] = {
     AbstractBattery: BATTERIES,
+    AbstractBehaviour: BEHAVIOURS,
     AbstractEstimator: BASES,
     AbstractGuidance: TASKS,
     AbstractForce: FORCES,

@@ -9,12 +9,14 @@ from typing import Annotated, Any, Literal
 import equinox as eqx
 from pydantic import BaseModel, ConfigDict, Field
 
-from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.world import FlightArea, Origin
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
 MAX_VEHICLES = 1_000_000
+# of a grid of vehicles
+ROW = Bounds(1.0, float(MAX_VEHICLES))
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
@@ -49,9 +51,22 @@ class WorldSettings(eqx.Module):
 
 
 class Repetition(eqx.Module):
-    """``spacing_m``: from each vehicle of a counted entry to the next."""
+    """Where the vehicles of a counted entry stand.
+
+    ``spacing_m`` is from each one to the next. With a ``grid`` that is the spacing along each axis:
+    so many stand along x, so many such rows along y, and further layers along z.
+    """
 
     spacing_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    grid: tuple[Annotated[int, ROW], Annotated[int, ROW]] | None = None
+
+    def place_m(self, number: int) -> Vec3:
+        """How far from the first one a vehicle is, counted from zero."""
+        if self.grid is None:
+            return self.spacing_m * float(number)
+        along, across = self.grid
+        rank, row = number % along, number // along
+        return self.spacing_m.scaled(Vec3(float(rank), float(row % across), float(row // across)))
 
 
 class VehicleSchema(BaseModel):
@@ -62,8 +77,11 @@ class VehicleSchema(BaseModel):
     model: Annotated[str, Field(max_length=100)]
     count: Annotated[int, Field(ge=1, le=MAX_VEHICLES)] | None = None
     spacing_m: list[Any] | None = None
+    grid: list[Any] | None = None
     start: dict[str, Any] = {}
     partner: Name | None = None
+    team: Name | None = None
+    leader: Name | None = None
     parameters: dict[str, Any] = {}
     sensors: dict[Name, Entry] = {}
     estimator: Entry = "truth"

@@ -57,12 +57,13 @@ class VehicleBuilder:
         vehicle = self._vehicle(entry, path)
         if vehicle is None or entry.count is None:
             return {} if vehicle is None else self._ready({name: vehicle}, path)
-        given = {} if entry.spacing_m is None else {"spacing_m": entry.spacing_m}
+        written = {"spacing_m": entry.spacing_m, "grid": entry.grid}
+        given = {key: value for key, value in written.items() if value is not None}
         repetition = self.components.settings(Repetition, given, path) or Repetition()
         width = len(str(entry.count))
         members = {
             f"{name}-{i + 1:0{width}}": dataclasses.replace(
-                vehicle, start=shifted(vehicle.start, repetition.spacing_m, i)
+                vehicle, start=shifted(vehicle.start, repetition.place_m(i))
             )
             for i in range(entry.count)
         }

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from kittiwake.core.environment import AbstractTurbulence
 from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.radio import AbstractRadio
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.core.world import World
 from kittiwake.environment import (
@@ -26,12 +27,16 @@ from kittiwake.scenario.parameters import parameters_model
 from kittiwake.scenario.problems import shortened
 from kittiwake.scenario.process_builder import KEYS, ProcessBuilder
 from kittiwake.scenario.schema import WorldSettings
+from kittiwake.swarm import RADIOS
 
 SINGLE = {
     "wind": (WINDS, "none"),
     "current": (CURRENTS, "none"),
     "atmosphere": (ATMOSPHERES, "isa"),
 }
+RADIO = ("radio",)
+# how far others are looked for that one could collide with, in collision distances
+LOOKED_FOR = 2.0
 NAMED = {"regions": REGIONS, "platforms": PLATFORMS, "obstacles": OBSTACLES}
 
 
@@ -63,6 +68,7 @@ class WorldBuilder:
         turbulence = self.components.scheduled(
             TURBULENCE, data.pop("turbulence", "none"), ("world", "turbulence")
         )
+        radios = tuple(self._radio(data.pop(key)) for key in RADIO if key in data)
         interactions = self.components.listed(
             INTERACTIONS, data.pop("interactions", []), ("world", "interactions")
         )
@@ -70,7 +76,7 @@ class WorldBuilder:
         kinds = evolving.kinds(data)
         self._refuse_unknown(data)
         settings = self.components.settings(WorldSettings, data, ("world",)) or WorldSettings()
-        several = [*interactions, *(part for group in named.values() for part in group)]
+        several = [*radios, *interactions, *(part for group in named.values() for part in group)]
         if None in (*single.values(), *several):
             return BuiltWorld(settings, None, turbulence)
         start_utc = self._start_utc(settings)
@@ -79,7 +85,7 @@ class WorldBuilder:
         field, no_field_because = _magnetic_field(settings, start_utc)
         distance_m = settings.collision_distance_m
         if distance_m is not None and not any(isinstance(i, Proximity) for i in interactions):
-            interactions = (*interactions, Proximity())
+            interactions = (*interactions, Proximity(LOOKED_FOR * distance_m))
         world = World(
             gravity_mps2=settings.gravity_mps2,
             ground_z_m=settings.ground_z_m,
@@ -98,11 +104,22 @@ class WorldBuilder:
             obstacles=named["obstacles"],
             obstacle_names=tuple(given.get("obstacles", {})),
             platform_names=tuple(given.get("platforms", {})),
+            radio=next(iter(radios), None),
         )
         processes = evolving.processes(kinds, world)
         if processes is None:
             return BuiltWorld(settings, None, turbulence)
         return BuiltWorld(settings, replace(world, processes=processes), turbulence)
+
+    def _radio(self, given: Any) -> Scheduled[AbstractRadio] | None:
+        """The radio, or None after noting what is wrong with it."""
+        radio = self.components.scheduled(RADIOS, given, ("world", *RADIO))
+        if radio is None:
+            return None
+        with self.components.problems.noting(("world", *RADIO)):
+            radio.component.check(radio.every / self.components.rate_hz)
+            return radio
+        return None
 
     def _start_utc(self, settings: WorldSettings) -> datetime | None:
         """When the world begins, or None after noting what is wrong with it."""
@@ -116,7 +133,7 @@ class WorldBuilder:
         for key in [key for key in data if key not in settings]:
             del data[key]
             known = did_you_mean(
-                key, [*settings, *SINGLE, *NAMED, "turbulence", "interactions", *KEYS]
+                key, [*settings, *SINGLE, *NAMED, *RADIO, "turbulence", "interactions", *KEYS]
             )
             self.components.problems.note(("world", key), f"there is no such key. {known}")
 

@@ -14,9 +14,11 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.engine import AbstractEngine, AbstractPhysics
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
+from kittiwake.core.guidance import AbstractGuidance
 from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
+from kittiwake.core.peers import Peers, Roster
 from kittiwake.core.presence import Presence
 from kittiwake.core.renderer import AbstractRenderer, Rendering
 from kittiwake.core.strong import strong
@@ -25,11 +27,12 @@ from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.waves import WAVES
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Flag
-from kittiwake.sim import gathering, lane, pictures
+from kittiwake.sim import gathering, lane, pictures, swarming
 from kittiwake.sim.contact import Move, touching
 from kittiwake.sim.group import Group, grouped
 from kittiwake.sim.schedule import Clock, Held, run
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
+from kittiwake.sim.swarming import Membership
 
 
 class Fleet(eqx.Module):
@@ -43,6 +46,7 @@ class Fleet(eqx.Module):
     groups: tuple[Group, ...]
     engine: AbstractEngine | None
     partners: tuple[np.ndarray | None, ...]
+    roster: Roster
     renderer: AbstractRenderer | None = eqx.field(static=True)
     rate_hz: float = eqx.field(static=True)
     single_precision: bool = eqx.field(static=True, default=False)
@@ -55,6 +59,7 @@ class Fleet(eqx.Module):
         rate_hz: float,
         physics: AbstractPhysics | None = None,
         partners: Mapping[str, str] = MappingProxyType({}),
+        teams: Mapping[str, Membership] = MappingProxyType({}),
         rendering: Rendering | None = None,
         *,
         single_precision: bool = False,
@@ -62,8 +67,9 @@ class Fleet(eqx.Module):
         """A fleet of these vehicles by name; those of equal structure are stepped as one.
 
         What they touch is their own affair if no physics is given. ``partners`` says of vehicles
-        whose deck they follow: another vehicle's, or a platform's of the world. ``rendering`` makes
-        what draws for cameras, where there are some.
+        whose deck they follow: another vehicle's, or a platform's of the world. ``teams`` says who
+        flies with whom; those of whom it says nothing are one team. ``rendering`` makes what draws
+        for cameras, where there are some.
         """
         dtype = np.dtype(np.float32 if single_precision else np.float64)
         with jax.enable_x64(not single_precision):
@@ -72,7 +78,8 @@ class Fleet(eqx.Module):
         engine = None if physics is None else physics.engine(world, ordered)
         decks = gathering.partners_of(world, groups, partners)
         renderer = pictures.renderer_of(rendering, world, ordered)
-        return cls(world, groups, engine, decks, renderer, rate_hz, single_precision)
+        roster = swarming.roster_of([*ordered], teams)
+        return cls(world, groups, engine, decks, roster, renderer, rate_hz, single_precision)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,7 +95,8 @@ class Fleet(eqx.Module):
         """The state at the start; each vehicle's streams follow from the key and its name."""
         self._check_precision()
         clock = Clock(jnp.asarray(0, jnp.int32), self.dt_s)
-        streams = {name: named(key, f"world.{name}") for name in self.world.processes}
+        evolving = [*self.world.processes, *swarming.streams(self.world.radio)]
+        streams = {name: named(key, f"world.{name}") for name in evolving}
         processes = {
             name: Held(strong(part.component.init(named(streams[name], "init"))))
             for name, part in self.world.processes.items()
@@ -100,11 +108,14 @@ class Fleet(eqx.Module):
         starts = [group.map(_start, group.name_hashes) for group in self.groups]
         seen |= pictures.bodies(self.renderer, self.world, starts, clock)
         processes = {name: held.holding(form[0][name].output) for name, held in processes.items()}
+        radio, peers = swarming.begun(self.world.radio, self.roster, self.dt_s, key)
         groups = tuple(
-            self._begin(group, seen, key, has_partners=partners is not None)
-            for group, partners in zip(self.groups, self.partners, strict=True)
+            self._begin(group, seen, known, key, has_partners=partners is not None)
+            for group, known, partners in zip(
+                self.groups, swarming.split(peers, self.groups), self.partners, strict=True
+            )
         )
-        return FleetState(clock.tick, groups, processes, streams)
+        return FleetState(clock.tick, groups, processes, streams, radio)
 
     def advance(self, state: FleetState, commands: Mapping[str, Any] | None = None) -> FleetState:
         """The state one step later; ``commands`` by vehicle name replace what guidance asks for."""
@@ -120,6 +131,7 @@ class Fleet(eqx.Module):
         processes, seen = self._processed(state.processes, state.streams, clock)
         surroundings = self._surroundings(state, truths, seen)
         seen |= pictures.bodies(self.renderer, self.world, truths, clock)
+        radio, surroundings = self._heard(state, truths, surroundings, clock)
         orders = self._orders(commands or {})
         outcomes = [
             group.map(
@@ -141,7 +153,7 @@ class Fleet(eqx.Module):
                 Move(*move) for move in zip(self.groups, groups, truths, surroundings, strict=True)
             ]
             groups = touching(self.engine, self.world, moves, clock)
-        later = FleetState(state.tick + 1, groups, processes, state.streams)
+        later = FleetState(state.tick + 1, groups, processes, state.streams, radio)
         return later, tuple(outcome[1] for outcome in outcomes)
 
     def begun_at(self, state: FleetState, name: str, step: str) -> FleetState:
@@ -150,16 +162,26 @@ class Fleet(eqx.Module):
         Raises:
             CommandError: if there is no such vehicle, or no such step.
         """
+        return self._told(state, name, lambda guidance, own: guidance.begun_at(own, step))
+
+    def switched(self, state: FleetState, name: str, behaviours: Sequence[str]) -> FleetState:
+        """The state in which only these of a vehicle's behaviours count.
+
+        Raises:
+            CommandError: if there is no such vehicle, or no such behaviour.
+        """
+        return self._told(state, name, lambda guidance, own: guidance.switched(own, behaviours))
+
+    def _told(
+        self, state: FleetState, name: str, change: Callable[[AbstractGuidance, Any], Any]
+    ) -> FleetState:
+        """With the state of one vehicle's guidance changed."""
         number, own = self.place(name)
         states = state.groups[number].guidance.state
         guidance = self.groups[number].vehicle.guidance.component
         one = jax.tree.map(lambda leaf: leaf[own], states)
-        asked = jax.tree.map(
-            lambda leaf, new: leaf.at[own].set(new),
-            states,
-            guidance.begun_at(one, step),
-        )
-        return eqx.tree_at(lambda whole: whole.groups[number].guidance.state, state, asked)
+        told = jax.tree.map(lambda leaf, new: leaf.at[own].set(new), states, change(guidance, one))
+        return eqx.tree_at(lambda whole: whole.groups[number].guidance.state, state, told)
 
     def rollout(
         self,
@@ -220,14 +242,37 @@ class Fleet(eqx.Module):
             later[name], seen[name] = run(part, held[name], clock.time_s, clock, streams[name])
         return later, seen
 
+    def _heard(
+        self,
+        state: FleetState,
+        truths: Sequence[Kinematics],
+        surroundings: Sequence[Surroundings],
+        clock: Clock,
+    ) -> tuple[Held | None, list[Surroundings]]:
+        """The radio, and the surroundings of vehicles that know what it told them."""
+        if self.world.radio is None or state.radio is None:
+            return None, [*surroundings]
+        told = swarming.broadcast(state.groups, truths, self.roster, self.dt_s)
+        key = named(state.streams[swarming.RADIO], "step")
+        radio, peers = run(self.world.radio, state.radio, told, clock, key)
+        each = swarming.split(peers, self.groups)
+        return radio, [swarming.knowing(*one) for one in zip(surroundings, each, strict=True)]
+
     def _begin(
-        self, group: Group, processes: dict[str, Any], key: PRNGKeyArray, *, has_partners: bool
+        self,
+        group: Group,
+        processes: dict[str, Any],
+        peers: Peers | None,
+        key: PRNGKeyArray,
+        *,
+        has_partners: bool,
     ) -> VehicleState:
         start = group.map(_start, group.name_hashes)
         around = gathering.alone(self.world, group, start, processes.get(WAVES))
         (around,) = pictures.numbered(self.renderer, self.world, [around])
         if has_partners:
             around = gathering.unknown_partners(around)
+        around = swarming.knowing(around, peers)
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
         return group.map(
             lambda vehicle, here, own: lane.begin(

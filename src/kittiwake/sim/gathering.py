@@ -140,7 +140,8 @@ def _own_decks(world: World, groups: Sequence[Group]) -> list[jax.Array]:
 
 
 def _around(world: World, waves: Waves | None, vehicle: Vehicle, truth: Kinematics) -> Surroundings:
-    return strong(world.surroundings(truth, vehicle.dynamics.size_body_m, waves))
+    dynamics = vehicle.dynamics
+    return strong(world.surroundings(truth, dynamics.size_body_m, waves, dynamics.air_height_m))
 
 
 def _deck(vehicle: Vehicle, truth: Kinematics) -> Support:

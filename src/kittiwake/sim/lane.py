@@ -18,6 +18,7 @@ from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.limit import Limit, finite
+from kittiwake.core.peers import Peers, Report
 from kittiwake.core.sensor import SensorInputs
 from kittiwake.core.signals import Off, OneOf
 from kittiwake.core.strong import like, strong
@@ -87,6 +88,8 @@ def begin(
         avoidance=_unused(vehicle.avoidance, held, "avoidance"),
         status=jnp.asarray(0, jnp.int32),
         streams=streams,
+        # all know where they begin
+        told=None if world.radio is None else _report(start),
     )
     return _holding(vehicle, state, start, surroundings, samples, dt_s)
 
@@ -105,7 +108,7 @@ def _holding(
     def after() -> tuple[Held, _Decision]:
         return (
             _disturb(vehicle, state, truth, surroundings, clock)[0],
-            _decide(vehicle, state, truth, samples, (), clock),
+            _decide(vehicle, state, truth, samples, (), surroundings.peers, clock),
         )
 
     turbulence, decision = jax.eval_shape(after)
@@ -140,7 +143,7 @@ def live(
     turbulence, surroundings = _disturb(vehicle, state, truth, surroundings, clock)
     seen = SensorInputs(clock.time_s, truth, surroundings, world, processes)
     sensors, samples = _sense(vehicle, state, seen, clock)
-    decision = _decide(vehicle, state, truth, samples, orders, clock)
+    decision = _decide(vehicle, state, truth, samples, orders, surroundings.peers, clock)
     command = _carried_out(vehicle, decision.command, clock)
     moved = vehicle.dynamics.step(
         state.dynamics,
@@ -159,6 +162,7 @@ def live(
         avoidance=decision.avoidance,
         status=status,
         streams=state.streams,
+        told=None if state.told is None else _report(decision.estimate),
     )
     snapshot = Snapshot(
         truth=truth,
@@ -256,6 +260,7 @@ def _decide(
     truth: Kinematics,
     samples: dict[str, Sample],
     orders: tuple[Order, ...],
+    peers: Peers | None,
     clock: Clock,
 ) -> _Decision:
     """Estimate, guide and control."""
@@ -272,7 +277,7 @@ def _decide(
     guidance, setpoint = run(
         vehicle.guidance,
         state.guidance,
-        GuidanceInputs(clock.time_s, clock.tick, estimate, measurements, fresh, readings),
+        GuidanceInputs(clock.time_s, clock.tick, estimate, measurements, fresh, readings, peers),
         clock,
         state.streams["guidance"],
     )
@@ -288,6 +293,13 @@ def _decide(
         ordered = _descend(vehicle, state, order.signal, senses, clock)
         outcome = chosen(order.addressed, ordered, outcome)
     return _Decision(estimator, estimate, guidance, setpoint, *outcome)
+
+
+def _report(estimate: Kinematics) -> Report:
+    """What a vehicle tells others."""
+    place, velocity = estimate.position_world_m, estimate.velocity_world_mps
+    yaw_rad = estimate.euler_world_from_body.yaw_rad
+    return strong(Report(place, velocity, yaw_rad, jnp.asarray(True)))
 
 
 class _Way(NamedTuple):

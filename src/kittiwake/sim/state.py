@@ -9,6 +9,7 @@ from kittiwake.core.estimator import Uncertainty
 from kittiwake.core.footing import Footing
 from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.peers import Report
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.sim.schedule import Held
@@ -18,7 +19,8 @@ class VehicleState(eqx.Module):
     """One vehicle at a tick; in a fleet every leaf has a leading axis over the group's vehicles.
 
     ``status`` is 0 while the vehicle is valid, else the 1-based place of the first violated
-    quantity in the group's ``quantities``; from then on its dynamics stand still.
+    quantity in the group's ``quantities``; from then on its dynamics stand still. ``told`` is what
+    it told others at the tick before; None in a world without a radio.
     """
 
     dynamics: Any
@@ -30,15 +32,17 @@ class VehicleState(eqx.Module):
     avoidance: tuple[Held, ...]
     status: Count
     streams: dict[str, PRNGKeyArray]
+    told: Report | None = None
 
 
 class FleetState(eqx.Module):
-    """A whole simulation at a tick; ``processes`` and ``streams`` are those of the world."""
+    """A whole simulation at a tick; ``processes``, ``streams`` and ``radio`` are the world's."""
 
     tick: Count
     groups: tuple[VehicleState, ...]
     processes: dict[str, Held]
     streams: dict[str, PRNGKeyArray]
+    radio: Held | None = None
 
 
 class Snapshot(eqx.Module):

@@ -1,0 +1,148 @@
+"""Flying as one of a flock: the velocity that several behaviours want together."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, PRNGKeyArray
+
+from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.component import kind_of
+from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.peers import Peers
+from kittiwake.core.signals import VelocityYaw
+from kittiwake.core.situation import Situation
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.beginning import Beginning
+
+
+class FlockState(eqx.Module):
+    """Where it began, and which of the behaviours count."""
+
+    beginning: Beginning
+    active: Bool[Array, " behaviours"]
+
+
+class Flock(AbstractGuidance):
+    """Moves with the velocity that its behaviours want, each within its own limit.
+
+    By ``sum`` that is the sum of what each wants, times its weight. By ``order`` the first ones
+    come first: each adds what it wants until the sum of their speeds is ``limit_mps``, and of the
+    next one that much is taken which is left (Reynolds 1987, "prioritized allocation").
+
+    Attributes:
+        behaviours: what the vehicle wants because of others.
+        combine: how that becomes one velocity.
+        limit_mps: of that velocity.
+        radius_m: others that are as far or farther do not count (Micklisch et al. 2021, equation
+            9, with its signs corrected).
+        active: the behaviours that count at first, by their names; all if not given.
+        yaw_rad: to look along; the yaw that it begins with if not given.
+    """
+
+    tracked: ClassVar[bool] = False
+    default_rate_hz: ClassVar[float | None] = 25.0
+
+    behaviours: tuple[AbstractBehaviour, ...]
+    combine: Literal["sum", "order"] = eqx.field(static=True, default="sum")
+    limit_mps: Annotated[Real, POSITIVE] = 2.0
+    radius_m: Annotated[Real, POSITIVE] = 10.0
+    active: tuple[str, ...] | None = eqx.field(static=True, default=None)
+    yaw_rad: Real | None = None
+
+    def __check_init__(self) -> None:
+        """Refuses a flock without behaviours, and names that none of them has."""
+        if not self.behaviours:
+            message = "behaviours must hold at least one, such as {type: cohesion}"
+            raise ValueError(message)
+        try:
+            self._flags(self.active or ())
+        except CommandError as error:
+            message = f"active: {error}"
+            raise ValueError(message) from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the behaviours are called: by their kinds, counted from the second of a kind on."""
+        seen: Counter[str] = Counter()
+        names: list[str] = []
+        for behaviour in self.behaviours:
+            kind = kind_of(behaviour)
+            seen[kind] += 1
+            names.append(kind if seen[kind] == 1 else f"{kind}-{seen[kind]}")
+        return tuple(names)
+
+    @property
+    def hears(self) -> bool:
+        """Always."""
+        return True
+
+    def prepared(self, situation: Situation) -> "Flock":
+        """The same with its behaviours in the world in which they will be flown."""
+        ready: list[AbstractBehaviour] = []
+        for i, behaviour in enumerate(self.behaviours):
+            try:
+                ready.append(behaviour.prepared(situation))
+            except (KittiwakeError, ValueError) as error:
+                message = f"behaviours.{i} ({self.names[i]}): {error}"
+                raise ScenarioError(message) from None
+        if all(one is other for one, other in zip(ready, self.behaviours, strict=True)):
+            return self
+        return replace(self, behaviours=tuple(ready))
+
+    def signal_types(self) -> tuple[type[VelocityYaw]]:
+        """A velocity."""
+        return (VelocityYaw,)
+
+    def init(self, key: PRNGKeyArray) -> FlockState:
+        """Not begun."""
+        del key
+        return FlockState(Beginning.ahead(), self._flags(self.active))
+
+    def step(
+        self, state: FlockState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[FlockState, VelocityYaw]:
+        """The velocity that is wanted now."""
+        del dt_s, key
+        assert inputs.peers is not None, "a world with flocks has a radio"
+        beginning = state.beginning.at(inputs.estimate)
+        near = inputs.peers.within(inputs.estimate.position_world_m, self.radius_m)
+        velocity = self.velocity_world_mps(inputs.estimate, near, state.active)
+        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        return replace(state, beginning=beginning), VelocityYaw(velocity, jnp.asarray(yaw))
+
+    def velocity_world_mps(
+        self, own: Kinematics, peers: Peers, active: Bool[Array, " behaviours"]
+    ) -> Vec3:
+        """What the active behaviours want together."""
+        whole, left_mps = Vec3.zero(), jnp.asarray(self.limit_mps)
+        for behaviour, counts in zip(self.behaviours, active, strict=True):
+            wish = behaviour.limited_world_mps(own, peers) * behaviour.weight
+            wish = wish * jnp.where(counts, 1.0, 0.0)
+            if self.combine == "order":
+                wish = wish.shortened(left_mps)
+                left_mps = jnp.maximum(left_mps - wish.norm(), 0.0)
+            whole = whole + wish
+        return whole.shortened(self.limit_mps)
+
+    def switched(self, state: FlockState, behaviours: Sequence[str]) -> FlockState:
+        """The state in which only the named behaviours count."""
+        return replace(state, active=self._flags(behaviours))
+
+    def _flags(self, behaviours: Sequence[str] | None) -> Bool[Array, " behaviours"]:
+        if behaviours is None:
+            return jnp.ones(len(self.behaviours), bool)
+        for name in behaviours:
+            if name not in self.names:
+                message = (
+                    f"there is no behaviour '{name}' here. {did_you_mean(name, list(self.names))}"
+                )
+                raise CommandError(message)
+        return jnp.asarray([name in behaviours for name in self.names])

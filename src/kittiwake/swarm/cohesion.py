@@ -1,0 +1,24 @@
+"""Cohesion (Reynolds 1987): towards the middle of the others.
+
+v = k (C_N - p_i)
+"""
+
+from typing import Annotated
+
+from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.peers import Peers
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.swarm.mates import middle_world_m
+
+
+class Cohesion(AbstractBehaviour):
+    """Towards the mean place of itself and its mates (C_N); k is ``gain_hz``."""
+
+    gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.3
+
+    def wish_world_mps(self, own: Kinematics, peers: Peers) -> Vec3:
+        """In proportion to the way there."""
+        return (middle_world_m(own, peers) - own.position_world_m) * self.gain_hz

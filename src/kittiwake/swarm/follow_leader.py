@@ -1,0 +1,29 @@
+"""Following a leader at an offset.
+
+v = v_L + k (p_L + o - p_i)
+"""
+
+from typing import Annotated
+
+import jax.numpy as jnp
+
+from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.peers import Peers
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+
+
+class FollowLeader(AbstractBehaviour):
+    """Keeps ``offset_world_m`` (o) from the vehicle that the scenario calls ``leader``."""
+
+    offset_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5
+
+    def wish_world_mps(self, own: Kinematics, peers: Peers) -> Vec3:
+        """With the leader's velocity; nothing while it is not heard."""
+        leader = peers.leader
+        way = leader.position_world_m + self.offset_world_m - own.position_world_m
+        wish = leader.velocity_world_mps + way * self.gain_hz
+        return wish * jnp.where(leader.heard, 1.0, 0.0)

@@ -1,0 +1,94 @@
+"""Keeping a formation: one's own place in a shape of the whole team.
+
+With s_j the place of member j in the shape, about its middle, each member estimates where the
+middle is by all that it hears of, and goes to its own place about it::
+
+    C = mean_j (p_j - s_j),    v = k (C + s_i - p_i) + mean_j v_j
+
+which is the consensus of Olfati-Saber, Fax, Murray, "Consensus and cooperation in networked
+multi-agent systems", Proceedings of the IEEE 95 (2007), section II.B. The mean goes over the member
+itself and its mates.
+"""
+
+from typing import Annotated, Literal
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.peers import Peer, Peers
+from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.swarm.mates import count_mates, over_mates
+
+Shape = Literal["line", "column", "wedge", "circle", "grid"]
+
+
+class Formation(AbstractBehaviour):
+    """Takes its place in a line abreast, a column, a wedge, a circle or a square grid.
+
+    Attributes:
+        shape: of the formation; its front is along ``heading_rad``.
+        spacing_m: between neighbours in it.
+        heading_rad: of the front, from east to north.
+        gain_hz: k.
+        feed_forward: how much of the mates' mean velocity is taken over.
+    """
+
+    shape: Shape = eqx.field(static=True, default="wedge")
+    spacing_m: Annotated[Real, POSITIVE] = 3.0
+    heading_rad: Real = 0.0
+    gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.6
+    feed_forward: Annotated[Real, NOT_NEGATIVE] = 0.5
+
+    def wish_world_mps(self, own: Kinematics, peers: Peers) -> Vec3:
+        """To its own place, at the velocity of the others."""
+
+        def middle(mate: Peer) -> Vec3:
+            return mate.position_world_m - self.place_world_m(mate.number, peers.size)
+
+        number = 1.0 + count_mates(peers)
+        own_middle = own.position_world_m - self.place_world_m(peers.number, peers.size)
+        way = (own_middle + over_mates(peers, middle)) / number - own_middle
+        velocities = over_mates(peers, lambda mate: mate.velocity_world_mps)
+        mean = (own.velocity_world_mps + velocities) / number
+        return way * self.gain_hz + mean * self.feed_forward
+
+    def place_world_m(self, number: Count, size: Count) -> Vec3:
+        """Where a member belongs, about the middle of the shape."""
+        real = jnp.result_type(float)
+        ahead, left = _places(self.shape, jnp.asarray(number, real), jnp.asarray(size, real))
+        ahead, left = ahead * self.spacing_m, left * self.spacing_m
+        cosine, sine = jnp.cos(self.heading_rad), jnp.sin(self.heading_rad)
+        return Vec3(ahead * cosine - left * sine, ahead * sine + left * cosine, 0.0 * ahead)
+
+
+def _places(shape: Shape, number: Real, size: Real) -> tuple[Real, Real]:
+    """How far ahead and to the left a member is in a shape of spacing 1, about its middle."""
+    along = number - 0.5 * (size - 1.0)
+    if shape == "line":
+        return 0.0 * along, -along
+    if shape == "column":
+        return -along, 0.0 * along
+    if shape == "wedge":
+        rank = (number + 1) // 2
+        # of ranks 0, 1, 1, 2, 2, ...: the last member is alone in its rank where the size is even
+        whole = size // 2 * ((size + 1) // 2)
+        side = jnp.where(number % 2 == 1, 1.0, -1.0)
+        lone = jnp.where(size % 2 == 0, 0.5, 0.0)
+        back = whole / size - rank
+        return back * 0.5**0.5, (side * rank - lone) * 0.5**0.5
+    if shape == "circle":
+        angle = 2.0 * jnp.pi * number / size
+        # neighbours on the circle are 1 apart
+        radius = jnp.where(size > 1, 0.5 / jnp.sin(jnp.pi / jnp.maximum(size, 2)), 0.0)
+        return radius * jnp.cos(angle), radius * jnp.sin(angle)
+    side = jnp.ceil(jnp.sqrt(size - 0.5))
+    row, rank = jnp.floor(number / side), number % side
+    rows = jnp.ceil(size / side)
+    last = size - (rows - 1.0) * side
+    mean_row = (0.5 * (rows - 1.0) * (rows - 2.0) * side + (rows - 1.0) * last) / size
+    mean_rank = (0.5 * (side - 1.0) * side * (rows - 1.0) + 0.5 * (last - 1.0) * last) / size
+    return mean_row - row, mean_rank - rank

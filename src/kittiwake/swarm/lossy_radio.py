@@ -1,0 +1,172 @@
+"""A radio whose messages fade with the distance, come late, and share one channel.
+
+A message from a distance d arrives with the probability::
+
+    P = (1 - loss) exp(-(d / d_e)^n) min(1, B / G),    nothing from d >= range
+
+The exponential is that of a link with Rayleigh fading, whose mean power falls with the n-th power
+of the distance (M. Haenggi, "Stochastic geometry for wireless networks", 2012, section 5.1); d_e is
+where one message of e arrives. G is what all vehicles in range send, in bits per second, and B what
+the channel carries: of what is too much each message is lost with the same probability.
+
+A message is heard ``latency_s`` after it was sent, and for ``memory_s`` it is remembered; the last
+one of each sender counts. Whether a message arrives is drawn once for each receiver.
+"""
+
+import math
+from typing import Annotated, Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int, PRNGKeyArray, UInt32
+
+from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.peers import Peers, Report
+from kittiwake.core.radio import AbstractRadio, Broadcast
+from kittiwake.geometry.nearest import nearest
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.swarm.hearing import peers_of, with_leaders
+from kittiwake.swarm.ideal_radio import MOST
+
+# what is remembered of all vehicles at once
+LONGEST = 256
+BITS = 8
+
+
+class Sent(eqx.Module):
+    """The last messages of all vehicles, the newest first; two axes, over messages and vehicles.
+
+    ``number`` counts the newest; ``seed`` is the data of the key of what is lost. The first
+    ``late`` messages are on their way.
+    """
+
+    reports: Report
+    places_world_m: Vec3
+    number: Int[Array, ""]
+    seed: UInt32[Array, "..."]
+    late: int = eqx.field(static=True)
+
+
+class LossyRadio(AbstractRadio):
+    """Each vehicle hears what gets through from the nearest others, and from its leader.
+
+    Attributes:
+        range_m: nothing is heard from farther away.
+        most: others that a vehicle listens to, the nearest.
+        loss: the part of messages that is lost at any distance.
+        fade_distance_m: d_e; without it nothing fades.
+        path_loss_exponent: n, 2 in free space.
+        latency_s: from sending to hearing, rounded to messages.
+        memory_s: what was sent longer ago is forgotten.
+        bandwidth_bps: B; without it the channel carries everything.
+        message_bytes: the size of a message.
+    """
+
+    default_rate_hz: ClassVar[float | None] = 25.0
+
+    range_m: Annotated[Real, POSITIVE] = 50.0
+    most: Annotated[int, MOST] = eqx.field(static=True, default=16)
+    loss: Annotated[Real, FRACTION] = 0.0
+    fade_distance_m: Annotated[Real, POSITIVE] | None = None
+    path_loss_exponent: Annotated[Real, Bounds(1.0, 8.0)] = 2.0
+    latency_s: Annotated[float, NOT_NEGATIVE] = eqx.field(static=True, default=0.0)
+    memory_s: Annotated[float, POSITIVE] = eqx.field(static=True, default=0.5)
+    bandwidth_bps: Annotated[Real, POSITIVE] | None = None
+    message_bytes: Annotated[Real, POSITIVE] = 64.0
+
+    def check(self, period_s: float) -> None:
+        """Refuses more messages to remember than there is room for."""
+        if self._length(period_s) > LONGEST:
+            message = (
+                f"latency_s and memory_s are {self._length(period_s)} messages, {LONGEST} at most; "
+                "write less, or a lower rate_hz"
+            )
+            raise ScenarioError(message)
+
+    def begin(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> Sent:
+        """Nothing sent."""
+        seed = jax.random.key_data(key)
+        length = self._length(period_s)
+        nothing = jax.tree.map(
+            lambda leaf: jnp.zeros((length, vehicles), leaf.dtype), Report.silent()
+        )
+        return Sent(
+            nothing, nothing.position_world_m, jnp.asarray(0, jnp.int32), seed, self._late(period_s)
+        )
+
+    def _length(self, period_s: float) -> int:
+        return self._late(period_s) + max(1, math.ceil(self.memory_s / period_s))
+
+    def _late(self, period_s: float) -> int:
+        return round(self.latency_s / period_s)
+
+    def step(
+        self, state: Sent, inputs: Broadcast, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Sent, Peers]:
+        """What has got through by now."""
+        del key
+        sends = inputs.present & inputs.reports.sent
+        told = eqx.tree_at(lambda report: report.sent, inputs.reports, sends)
+        sent = Sent(
+            _pushed(state.reports, told),
+            _pushed(state.places_world_m, inputs.places_world_m),
+            state.number + 1,
+            state.seed,
+            state.late,
+        )
+        points = jax.vmap(lambda place: place.array)(inputs.places_world_m)
+        near = nearest(points, sends, self.range_m, self.most)
+        numbers, there = with_leaders(near, inputs.roster)
+        own = jnp.arange(len(numbers), dtype=jnp.int32)
+        carried = self._carried(near.crowd, dt_s)
+        arrived = jax.vmap(self._arrived, (None, 0, 0, 0))(sent, own, numbers, carried)
+        here = jnp.arange(jnp.shape(arrived)[2], dtype=jnp.int32) >= sent.late
+        arrived = arrived & here[None, None, :] & there[:, :, None]
+        newest = jnp.argmax(arrived, axis=2)
+        reports = jax.tree.map(lambda leaf: leaf[newest, numbers], sent.reports)
+        age_s = inputs.age_s + jnp.asarray(newest, jnp.result_type(float)) * dt_s
+        return sent, peers_of(reports, age_s, numbers, jnp.any(arrived, axis=2), inputs.roster)
+
+    def _carried(self, crowd: Int[Array, " vehicles"], dt_s: Real) -> Array:
+        """min(1, B / G) where each vehicle is."""
+        if self.bandwidth_bps is None:
+            return jnp.ones(jnp.shape(crowd))
+        offered_bps = jnp.asarray(crowd, jnp.result_type(float)) * (
+            self.message_bytes * BITS / dt_s
+        )
+        return jnp.minimum(1.0, self.bandwidth_bps / jnp.maximum(offered_bps, 1e-9))
+
+    def _arrived(
+        self, sent: Sent, own: Int[Array, ""], numbers: Int[Array, " heard"], carried: Real
+    ) -> Bool[Array, "heard messages"]:
+        """Which of the last messages of others one vehicle has received, the newest first."""
+        key = jax.random.wrap_key_data(sent.seed)
+        messages = jnp.arange(jnp.shape(sent.reports.sent)[0], dtype=jnp.int32)
+
+        def received(number: Int[Array, ""], message: Int[Array, ""]) -> Bool[Array, ""]:
+            place = jax.tree.map(lambda leaf: leaf[message, number], sent.places_world_m)
+            here = jax.tree.map(lambda leaf: leaf[message, own], sent.places_world_m)
+            chance = self._chance((place - here).norm()) * carried
+            of_pair = jax.random.fold_in(jax.random.fold_in(key, own), number)
+            drawn = jax.random.uniform(jax.random.fold_in(of_pair, sent.number - message))
+            return jnp.asarray(sent.reports.sent)[message, number] & (drawn < chance)
+
+        of_one = jax.vmap(received, (None, 0))
+        return jax.vmap(of_one, (0, None))(numbers, messages)
+
+    def _chance(self, distance_m: Real) -> Real:
+        """P on a channel that carries everything."""
+        chance = jnp.where(distance_m < self.range_m, 1.0 - self.loss, 0.0)
+        if self.fade_distance_m is None:
+            return chance
+        return chance * jnp.exp(-((distance_m / self.fade_distance_m) ** self.path_loss_exponent))
+
+
+def _pushed(remembered: Any, new: Any) -> Any:
+    """With the new message first, and without the oldest."""
+    return jax.tree.map(
+        lambda old, one: jnp.concatenate([one[None].astype(old.dtype), old[:-1]]), remembered, new
+    )

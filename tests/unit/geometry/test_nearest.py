@@ -1,0 +1,87 @@
+"""The nearest points by cells, beside those that a tree of SciPy's finds."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.spatial import KDTree
+
+from kittiwake.geometry.nearest import CELLS, FEW, nearest
+
+
+def found(points, within_m, most, present=None, dtype=float):
+    present = jnp.ones(len(points), bool) if present is None else jnp.asarray(present)
+    return nearest(jnp.asarray(points, dtype), present, within_m, most)
+
+
+def expected(points, within_m, most):
+    """Numbers by set and distances in order; a point's own number where there are no more."""
+    distances, numbers = KDTree(points).query(points, k=most + 1, distance_upper_bound=within_m)
+    return distances[:, 1:], numbers[:, 1:]
+
+
+CLOUDS = {
+    "even": lambda rng: rng.uniform(0.0, 30.0, (500, 3)),
+    "of few points": lambda rng: rng.uniform(0.0, 10.0, (FEW - 1, 3)),
+    "clustered": lambda rng: np.concatenate(
+        [rng.normal(place, 1.0, (150, 3)) for place in (0.0, 50.0, -80.0)]
+    ),
+    "in one cell": lambda rng: rng.uniform(0.0, 1.0, (200, 3)),
+    "in a line": lambda rng: np.outer(np.arange(300.0), [7.0, 0.0, 0.0]) + rng.normal(size=3),
+    "wider than all cells": lambda rng: (
+        rng.uniform(-3.0, 3.0, (200, 3)) * 2.0 * CELLS
+        + np.tile(rng.normal(0.0, 1.5, (20, 3)), (10, 1))
+    ),
+    "higher than all cells": lambda rng: np.concatenate(
+        [rng.normal([0.0, 0.0, 6.0 * CELLS], 2.0, (100, 3)), rng.normal(0.0, 2.0, (100, 3))]
+    ),
+}
+
+
+@pytest.mark.parametrize("cloud", CLOUDS.values(), ids=CLOUDS)
+@pytest.mark.parametrize("most", [1, 7])
+def test_those_of_a_tree(cloud, most):
+    points = cloud(np.random.default_rng(3))
+    near = found(points, 5.0, most)
+    distances, numbers = expected(points, 5.0, most)
+    np.testing.assert_array_equal(near.found, np.isfinite(distances))
+    ways = points[np.asarray(near.numbers)] - points[:, None]
+    np.testing.assert_allclose(
+        np.where(near.found, np.linalg.norm(ways, axis=2), np.inf), distances, rtol=1e-6
+    )
+    known = np.isfinite(distances)
+    np.testing.assert_array_equal(np.asarray(near.numbers)[known], numbers[known])
+    crowd = [len(one) - 1 for one in KDTree(points).query_ball_point(points, 5.0)]
+    np.testing.assert_array_equal(near.crowd, crowd)
+
+
+@pytest.mark.parametrize("size", [2, FEW, FEW + 40])
+def test_what_is_not_present_is_found_by_nobody_and_finds_nobody(size):
+    points = np.random.default_rng(1).uniform(0.0, 5.0, (size, 3))
+    points[0] = np.nan
+    present = np.arange(size) > 0
+    near = found(points, 50.0, 3, present)
+    assert not near.found[0].any()
+    assert not (np.asarray(near.numbers)[1:][np.asarray(near.found)[1:]] == 0).any()
+    assert int(near.crowd[-1]) == size - 2
+
+
+@pytest.mark.parametrize("size", [FEW, FEW + 40])
+def test_others_at_the_very_same_place_are_found(size):
+    near = found(np.zeros((size, 3)), 1.0, 2)
+    assert bool(near.found.all())
+    assert (np.asarray(near.crowd) == size - 1).all()
+    assert (np.asarray(near.numbers) != np.arange(size)[:, None]).all()
+
+
+def test_without_a_limit_all_pairs_are_looked_at():
+    points = np.random.default_rng(2).uniform(-1e5, 1e5, (FEW + 40, 3))
+    near = found(points, np.inf, 1)
+    np.testing.assert_array_equal(near.numbers[:, 0], KDTree(points).query(points, k=2)[1][:, 1])
+
+
+def test_mapped_over_worlds_it_finds_the_same():
+    worlds = np.random.default_rng(4).uniform(0.0, 20.0, (3, FEW + 40, 3))
+    alone = [found(points, 4.0, 3).numbers for points in worlds]
+    together = jax.vmap(lambda p: found(p, 4.0, 3).numbers)(jnp.asarray(worlds, float))
+    np.testing.assert_array_equal(together, np.stack(alone))

@@ -1,0 +1,184 @@
+"""What vehicles hear of each other: who, when, and how much is lost."""
+
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.keys import seed_key
+from kittiwake.core.peers import Report, Roster
+from kittiwake.core.radio import Broadcast
+from kittiwake.core.strong import strong
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.swarm.ideal_radio import IdealRadio
+from kittiwake.swarm.lossy_radio import LossyRadio
+
+PERIOD_S = 0.1
+
+
+def stacked(items):
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *map(strong, items))
+
+
+def whole(numbers):
+    return jnp.asarray(numbers, jnp.int32)
+
+
+def broadcast(places, velocities=None, *, lost=(), team=None, leader=None, told=None):
+    """What vehicles at these places tell; ``told`` is where they believe to be."""
+    count = len(places)
+    velocities = [(0.0, 0.0, 0.0)] * count if velocities is None else velocities
+    told = places if told is None else told
+    reports = [
+        Report(Vec3.of([*map(float, p)]), Vec3.of([*map(float, v)]), 0.0, sent=True)
+        for p, v in zip(told, velocities, strict=True)
+    ]
+    team = [0] * count if team is None else team
+    leader = range(count) if leader is None else leader
+    roster = Roster(whole(team), whole(range(count)), whole([count] * count), whole(list(leader)))
+    present = jnp.asarray([i not in lost for i in range(count)])
+    true = stacked([Vec3.of([*map(float, p)]) for p in places])
+    return Broadcast(stacked(reports), true, present, roster, jnp.asarray(0.0))
+
+
+def row(count, gap_m=1.0):
+    return [(gap_m * i, 0.0, 0.0) for i in range(count)]
+
+
+def listen(radio, told, steps=1, key=None):
+    """What is known after some steps in which the same is told."""
+    key = seed_key(0) if key is None else key
+    state, step = radio.begin(len(told.present), PERIOD_S, key), jax.jit(radio.step)
+    for _ in range(steps):
+        state, peers = step(state, told, PERIOD_S, key)
+    return peers
+
+
+RADIOS = {"ideal": IdealRadio, "lossy": LossyRadio}
+each_radio = pytest.mark.parametrize("radio", RADIOS.values(), ids=RADIOS)
+
+
+@each_radio
+def test_nearest_within_range_are_heard_in_order(radio):
+    peers = listen(radio(range_m=2.5, most=3), broadcast(row(6)))
+    heard = np.asarray(peers.others.heard)
+    np.testing.assert_array_equal(heard.sum(axis=1), [2, 3, 3, 3, 3, 2])
+    np.testing.assert_array_equal(np.asarray(peers.others.number)[0][:2], [1, 2])
+
+
+@each_radio
+def test_they_are_where_they_believe_to_be_and_heard_by_where_they_are(radio):
+    told = broadcast(row(2), told=[(0.0, 0.0, 0.0), (77.0, 0.0, 0.0)])
+    peers = listen(radio(range_m=2.0, most=1), told)
+    assert bool(peers.others.heard[0, 0])
+    assert float(peers.others.position_world_m.x[0, 0]) == 77.0
+
+
+@each_radio
+def test_lost_vehicles_are_silent_and_deaf(radio):
+    peers = listen(radio(most=4), broadcast(row(3), lost=(1,)))
+    np.testing.assert_array_equal(np.asarray(peers.others.heard).sum(axis=1), [1, 0, 1])
+
+
+@each_radio
+def test_leader_is_heard_beyond_the_nearest(radio):
+    told = broadcast(row(6), leader=[0, 0, 0, 0, 0, 0])
+    peers = listen(radio(range_m=50.0, most=1), told)
+    np.testing.assert_array_equal(peers.leader.heard, [False, True, True, True, True, True])
+    assert float(peers.leader.position_world_m.x[5]) == 0.0
+
+
+@each_radio
+def test_those_of_another_team_are_heard_but_no_mates(radio):
+    peers = listen(radio(most=2), broadcast(row(3), team=[0, 0, 1]))
+    heard, mate = np.asarray(peers.others.heard), np.asarray(peers.others.mate)
+    assert heard.all()
+    np.testing.assert_array_equal(mate.sum(axis=1), [1, 1, 0])
+
+
+def test_ideal_radio_carries_a_leader_out_of_range_and_the_lossy_one_does_not():
+    told = broadcast(row(2, 100.0), leader=[0, 0])
+    assert bool(listen(IdealRadio(range_m=10.0), told).leader.heard[1])
+    assert not bool(listen(LossyRadio(range_m=10.0), told).leader.heard[1])
+
+
+def test_late_message_tells_where_its_sender_was_and_is_carried_on():
+    radio = LossyRadio(latency_s=3 * PERIOD_S, memory_s=0.5)
+    key = seed_key(0)
+    state = radio.begin(2, PERIOD_S, key)
+    for tick in range(8):
+        moving = [(0.0, 0.0, 0.0), (1.0 + 0.2 * tick, 0.0, 0.0)]
+        told = broadcast(moving, [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0)])
+        state, peers = radio.step(state, told, PERIOD_S, key)
+        assert bool(peers.others.heard[0, 0]) == (tick >= 3)
+        if tick >= 3:
+            assert float(peers.others.age_s[0, 0]) == pytest.approx(0.3)
+            # it moves at the velocity that it told
+            assert float(peers.others.position_world_m.x[0, 0]) == pytest.approx(1.0 + 0.2 * tick)
+
+
+def test_what_was_sent_too_long_ago_is_forgotten():
+    radio, key = LossyRadio(memory_s=0.3), seed_key(0)
+    state = radio.begin(2, PERIOD_S, key)
+    heard = []
+    for tick in range(8):
+        told = broadcast(row(2) if tick < 3 else row(2, 1000.0), lost=() if tick < 3 else (1,))
+        state, peers = radio.step(state, told, PERIOD_S, key)
+        heard.append(bool(peers.others.heard.any()))
+    assert heard == [True] * 3 + [False] * 5
+
+
+def share_heard(radio, gap_m, steps=60, vehicles=60):
+    """Of pairs along a line the part of messages that arrive, where only the newest counts."""
+    pairs = [(200.0 * (i // 2) + gap_m * (i % 2), 0.0, 0.0) for i in range(vehicles)]
+    told, key = broadcast(pairs), seed_key(5)
+    state, step = radio.begin(vehicles, PERIOD_S, key), jax.jit(radio.step)
+    heard = 0
+    for _ in range(steps):
+        state, peers = step(state, told, PERIOD_S, key)
+        heard += int(np.asarray(peers.others.heard).sum())
+    return heard / (steps * vehicles), steps * vehicles
+
+
+@pytest.mark.parametrize(
+    ("radio", "gap_m", "chance"),
+    [
+        (LossyRadio(loss=0.3, most=1, memory_s=PERIOD_S), 1.0, 0.7),
+        (LossyRadio(fade_distance_m=20.0, most=1, memory_s=PERIOD_S), 20.0, np.exp(-1.0)),
+        (LossyRadio(fade_distance_m=20.0, most=1, memory_s=PERIOD_S), 10.0, np.exp(-0.25)),
+        (
+            LossyRadio(
+                fade_distance_m=20.0, path_loss_exponent=4.0, most=1, memory_s=PERIOD_S, loss=0.1
+            ),
+            10.0,
+            0.9 * np.exp(-0.0625),
+        ),
+        # one neighbour sends 64 bytes ten times in a second: 5120 bit/s
+        (LossyRadio(bandwidth_bps=1280.0, most=1, memory_s=PERIOD_S), 1.0, 0.25),
+        (LossyRadio(bandwidth_bps=5120.0, most=1, memory_s=PERIOD_S), 1.0, 1.0),
+    ],
+    ids=["lost", "faded", "half faded", "steep", "crowded", "just enough"],
+)
+def test_part_that_arrives_is_that_of_the_formula(radio, gap_m, chance):
+    share, messages = share_heard(radio, gap_m)
+    deviation = np.sqrt(chance * (1.0 - chance) / messages)
+    assert share == pytest.approx(chance, abs=3.0 * deviation + 1e-12)
+
+
+def test_whether_a_message_arrives_is_drawn_once():
+    # of ten remembered messages nearly always one got through; it stays until a newer one does
+    radio, key = LossyRadio(loss=0.5, memory_s=1.0), seed_key(2)
+    state, ages = radio.begin(2, PERIOD_S, key), []
+    for _ in range(60):
+        state, peers = radio.step(state, broadcast(row(2)), PERIOD_S, key)
+        ages.append(round(float(peers.others.age_s[0, 0]) / PERIOD_S))
+    assert set(ages) > {0, 1}
+    assert all(later in (0, age + 1) for age, later in pairwise(ages))
+
+
+def test_more_messages_than_can_be_remembered_are_refused():
+    with pytest.raises(ScenarioError, match="300 messages, 256 at most; write less"):
+        LossyRadio(memory_s=30.0).check(PERIOD_S)
