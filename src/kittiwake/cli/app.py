@@ -10,9 +10,11 @@ from kittiwake.cli.bench import bench
 from kittiwake.cli.check import check
 from kittiwake.cli.compare import compare
 from kittiwake.cli.export import export
+from kittiwake.cli.hub import hub
 from kittiwake.cli.list import list_
 from kittiwake.cli.plot import plot
 from kittiwake.cli.run import run
+from kittiwake.cli.serve import serve
 from kittiwake.core.errors import KittiwakeError
 
 BAD_INPUT = 2
@@ -52,6 +54,8 @@ app.command()(compare)
 app.command()(plot)
 app.command()(export)
 app.command()(bench)
+app.command()(serve)
+app.command()(hub)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ KittiwakeError                 every error raised on purpose
 ├── UnknownSensorError         a sensor that a vehicle does not have; a KeyError, too
 ├── PrecisionError             pure functions called in the other floating-point mode
 ├── LogError                   a run folder or a log that cannot be read
+├── HubError                   a hub that cannot be opened, or that refuses a member
 └── MissingExtraError          an optional library that is not installed
 """
 
@@ -53,6 +54,17 @@ class PrecisionError(KittiwakeError):
 
 class LogError(KittiwakeError):
     """A run folder or log file that is missing, broken or of another kind."""
+
+
+class HubError(KittiwakeError):
+    """A hub that cannot be opened, cannot be reached, or refuses.
+
+    ``reason`` is the hub's word for why it refused, if it did.
+    """
+
+    def __init__(self, message: str, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class MissingExtraError(KittiwakeError):

@@ -14,6 +14,8 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.table import Event
+from kittiwake.runtime.commands import Kinds, numbers_of
+from kittiwake.runtime.pilot import Pace, Pilot, Report
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.thinning import Thinning
 from kittiwake.runtime.watch import Block, Verdict, Watch
@@ -58,6 +60,8 @@ class Flight:
         duration_s: simulated time, from tick 0 to the last one included.
         log_every: a row is kept of each so many steps, of each event, and of the end.
         fails_when_lost: whether a vehicle that leaves its limits ends the flight.
+        pilot: tells some of the vehicles what to do.
+        pace: keeps the flight to the clock; without it, it goes as fast as it can.
     """
 
     program: Program
@@ -65,6 +69,8 @@ class Flight:
     duration_s: float
     log_every: int
     fails_when_lost: bool
+    pilot: Pilot | None = None
+    pace: Pace | None = None
 
     def __post_init__(self) -> None:
         began = time.perf_counter()
@@ -80,8 +86,15 @@ class Flight:
         self._steps = max(
             1, min(BLOCK_STEPS, self.last_tick + 1, BLOCK_BYTES // self.layout.row_bytes)
         )
-        self._block = self.program.block(self._steps)
+        kinds: Kinds = ()
+        if self.pilot is not None:
+            self._steps, kinds = self.pilot.steps, tuple(self.pilot.kinds.items())
+        self._block = self.program.block(self._steps, kinds)
         self.outcome.compile_s = time.perf_counter() - began
+
+    def reports(self) -> dict[str, Report]:
+        """What each vehicle believes now."""
+        return self.program.reports(self._state)
 
     def fly(
         self,
@@ -97,6 +110,9 @@ class Flight:
             # a lost vehicle stands still, so the state after the block shows what it has left
             kept, verdict = watch.look(block, lambda: self.program.violations(self._state))
             tick += len(next(iter(kept.values())))
+            if self.pilot is not None:
+                noted_s = (tick - 1) / self.rate_hz
+                watch.events += [Event(noted_s, *notice) for notice in self.pilot.notices()]
             if verdict is None and tick <= self.last_tick and stopped():
                 time_s = (tick - 1) / self.rate_hz
                 verdict = Verdict("failed", f"stopped by the user at {time_s:g} s")
@@ -116,11 +132,23 @@ class Flight:
         """Rows by vehicle, up to and with the last tick."""
         tick = 0
         while tick <= self.last_tick:
-            self._state, arrays = self._block(self._state)
+            numbers = self._asked(tick)
+            self._state, arrays = self._block(self._state, numbers)
             kept = min(self._steps, self.last_tick + 1 - tick)
             times = np.arange(tick, tick + kept) / self.rate_hz
             tick += kept
             yield self.program.by_vehicle(times, [array[:kept] for array in arrays])
+
+    def _asked(self, tick: int) -> list[float]:
+        """The numbers of the pilot's commands, when it is time for them."""
+        time_s = tick / self.rate_hz
+        if self.pace is not None:
+            self.pace.wait(time_s)
+        if self.pilot is None:
+            return []
+        commands = self.pilot.commands(time_s, self.reports())
+        ordered = {name: commands[name] for name in self.pilot.kinds}
+        return numbers_of(ordered, {})
 
     def _hand_on(self, sink: Sink, block: Block, watch: Watch, *, ended: bool) -> None:
         events = watch.events[len(self.outcome.events) :]

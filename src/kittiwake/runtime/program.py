@@ -1,22 +1,26 @@
 """A fleet's compiled functions, kept from flight to flight."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
+from kittiwake.core.columns import column_names
 from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.core.vehicle import Vehicle
+from kittiwake.runtime.commands import Kinds, commands_of
+from kittiwake.runtime.pilot import Report
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.sim.fleet import Fleet, rolled
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.state import FleetState
 
-RunBlock = Callable[[FleetState], tuple[FleetState, list[np.ndarray]]]
+RunBlock = Callable[[FleetState, Sequence[float]], tuple[FleetState, list[np.ndarray]]]
 
 
 @dataclass(eq=False)
@@ -31,22 +35,48 @@ class Program:
         # traced once, for the layout of rows and for blocks of any length
         self._step = jax.jit(lambda state: self.fleet.step(state))
         self._limits = jax.jit(lambda state: self.fleet.limits(state))
-        self._blocks: dict[int, RunBlock] = {}
+        self._blocks: dict[tuple[int, Kinds], RunBlock] = {}
 
     def start(self, seed: int) -> FleetState:
         """The state at the start."""
         with self._mode():
             return self._init(seed_key(seed))
 
-    def block(self, steps: int) -> RunBlock:
-        """Many steps as one function, compiled: the state after them, and each group's rows."""
-        if steps not in self._blocks:
+    def block(self, steps: int, kinds: Kinds = ()) -> RunBlock:
+        """Many steps as one function, compiled: the state after them, and each group's rows.
+
+        Beside the state it takes the numbers of commands of these kinds, which hold in all steps.
+        """
+        if (steps, kinds) not in self._blocks:
             kept = partial(rows, self.fleet)
+
+            def flown(state: FleetState, numbers: Any) -> tuple[FleetState, Any]:
+                step = self._step
+                if kinds:
+                    step = partial(self.fleet.step, commands=commands_of(kinds, numbers))
+                return rolled(step, state, steps, kept)
+
             with self._mode():
-                flown = jax.jit(lambda state: rolled(self._step, state, steps, kept))
-                compiled = flown.lower(self._shape).compile()
-            self._blocks[steps] = lambda state: self._flown(compiled, state)
-        return self._blocks[steps]
+                numbers = jnp.zeros(sum(len(column_names(kind)) for _, kind in kinds))
+                compiled = jax.jit(flown).lower(self._shape, numbers).compile()
+            self._blocks[steps, kinds] = partial(self._flown, compiled)
+        return self._blocks[steps, kinds]
+
+    def reports(self, state: FleetState) -> dict[str, Report]:
+        """What each vehicle believes: what it did at the step before, carried on straight ahead."""
+        found: dict[str, Report] = {}
+        for group, own in zip(self.fleet.groups, state.groups, strict=True):
+            told = own.told
+            assert told is not None, "only those with a radio tell anything"
+            place, velocity = (
+                np.stack([np.asarray(part, float) for part in (v.x, v.y, v.z)], axis=1)
+                for v in (told.position_world_m, told.velocity_world_mps)
+            )
+            yaw_rad = np.asarray(told.yaw_rad, float)
+            for lane, name in enumerate(group.names):
+                here_m = place[lane] + velocity[lane] * self.fleet.dt_s
+                found[name] = Report(here_m, velocity[lane], float(yaw_rad[lane]))
+        return found
 
     @cached_property
     def layout(self) -> RowLayout:
@@ -110,10 +140,10 @@ class Program:
             return jax.eval_shape(self._init, seed_key(0))
 
     def _flown(
-        self, compiled: Callable[..., Any], state: FleetState
+        self, compiled: Callable[..., Any], state: FleetState, numbers: Sequence[float]
     ) -> tuple[FleetState, list[np.ndarray]]:
         with self._mode():
-            later, recorded = compiled(state)
+            later, recorded = compiled(state, jnp.asarray(numbers, float))
             return later, [np.asarray(group, np.float64) for group in recorded]
 
     def _mode(self) -> Any:

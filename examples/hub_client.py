@@ -1,0 +1,51 @@
+"""Fly vehicles of your own as members of a flock that a hub guides over sockets.
+
+A hub is a process of its own, ``kittiwake hub``; here it runs in a thread, in lockstep, so that the
+flight takes no longer than it has to. A member knows nothing but its port and its name: it says how
+it moves and is told how to move on. Those here are points that reach a velocity with a delay.
+"""
+
+import sys
+from contextlib import ExitStack
+
+from kittiwake.adapters.hub.client import Member
+from kittiwake.adapters.hub.hive import Hive
+from kittiwake.adapters.hub.server import Hub, serving
+from kittiwake.scenario.load import load_scenario
+
+TARGET_M = (5.0, 5.0, 5.0)
+DELAY_S = 0.2
+
+
+class Point:
+    """A vehicle without a body."""
+
+    def __init__(self, port, name, position_m):
+        self.position_m, self.velocity_mps = list(position_m), [0.0, 0.0, 0.0]
+        self.member = Member(port=port, name=name, position_m=position_m)
+
+    def move(self, set_point, dt_s):
+        """On by a step; without a set point it holds its position."""
+        wanted_mps = (0.0, 0.0, 0.0) if set_point is None else set_point.velocity_mps
+        for i in range(3):
+            self.velocity_mps[i] += (wanted_mps[i] - self.velocity_mps[i]) * dt_s / DELAY_S
+            self.position_m[i] += self.velocity_mps[i] * dt_s
+
+
+scenario = load_scenario(sys.argv[1] if len(sys.argv) > 1 else "flock-hub-8")
+with serving(Hub(Hive(scenario), lockstep=True)) as ports, ExitStack() as leaving:
+    points = [
+        Point(port, name, (1.5 * i, 0.0, 2.0)) for i, (name, port) in enumerate(ports.items())
+    ]
+    for point in points:
+        leaving.callback(point.member.leave)
+    dt_s = 1.0 / points[0].member.hello.rate_hz
+    for step in range(round(30.0 / dt_s)):
+        for point in points:
+            point.member.report(step * dt_s, point.position_m, point.velocity_mps)
+        for point in points:  # in lockstep nobody is told before all have reported
+            point.move(point.member.set_point(), dt_s)
+
+middle_m = [sum(point.position_m[i] for point in points) / len(points) for i in range(3)]
+miss_m = sum((m - t) ** 2 for m, t in zip(middle_m, TARGET_M, strict=True)) ** 0.5
+print(f"After 30 s the middle of {len(points)} points is {100 * miss_m:.1f} cm from the target.")

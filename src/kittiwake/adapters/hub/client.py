@@ -1,0 +1,294 @@
+"""A vehicle's end of the line to a hub, for whoever flies it, in simulation or in earnest.
+
+    with Member(port=47100, name="drone-1", position_m=(0, 0, 2)) as member:
+        while flying:
+            set_point = member.update(time_s, position_m, velocity_mps, yaw_rad)
+
+Nothing here needs more than ``msgspec``: no JAX, no scenario.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from types import TracebackType
+
+from kittiwake.adapters.hub.link import Link
+from kittiwake.adapters.hub.packets import (
+    VERSION,
+    Accepted,
+    Behavior,
+    Connection,
+    Hello,
+    Idle,
+    Leave,
+    Numbered,
+    Readiness,
+    Reason,
+    Refused,
+    SetPoint,
+    Status,
+    Triple,
+    Update,
+    proof_of,
+)
+from kittiwake.core.errors import HubError
+
+FIRST_WAIT_S = 0.1
+LONGEST_WAIT_S = 1.0
+REAL_TIME_S = 1.0
+LOCKSTEP_S = 60.0
+HANDSHAKE_S = 2.0
+# what may be otherwise when one asks again
+PASSING = frozenset(
+    {Reason.TAKEN, Reason.CROWD, Reason.HANDSHAKE, Reason.SILENCE, Reason.UNREAD, Reason.RATE}
+)
+
+
+class Member:
+    """One vehicle at its port of a hub.
+
+    When the hub is lost, ``update`` says None at once, and the vehicle should hold its position;
+    later updates join again as soon as the hub is back, paused and with the behaviours as before.
+
+    Args:
+        port: the hub's port for this vehicle.
+        name: the vehicle's in the hub's scenario.
+        position_m: where it is, in world axes.
+        host: the hub's address.
+        token: the hub's, if it asks for one.
+        timeout_s: how long to wait for an answer; 1 s if not given, 60 s in lockstep.
+
+    Raises:
+        HubError: if there is no hub, or it refuses.
+    """
+
+    def __init__(
+        self,
+        *,
+        port: int,
+        name: str,
+        position_m: Iterable[float],
+        host: str = "127.0.0.1",
+        token: str | None = None,
+        timeout_s: float | None = None,
+    ) -> None:
+        self._address, self._name, self._token = (host, port), name, token
+        self._position_m, self._timeout_s = _triple(position_m), timeout_s
+        self._number, self._readiness = 0, Readiness.READY
+        self._behaviors: list[str | int] | None = None
+        self._wait_s, self._again_s = FIRST_WAIT_S, 0.0
+        self.hello: Hello | None = None
+        link = Link(self._address)
+        self._link: Link | None = link
+        try:
+            if not link.meet(HANDSHAKE_S, self._introduced):
+                message = f"{host}:{port} took the connection of {name} and does not answer"
+                raise HubError(message)
+        except OSError as error:
+            link.close()
+            message = f"there is no hub for {name} at {host}:{port}: {error}; start kittiwake hub"
+            raise HubError(message) from None
+        except HubError:
+            link.close()
+            raise
+        self._begun(link)
+
+    def __enter__(self) -> "Member":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.leave()
+
+    @property
+    def joined(self) -> bool:
+        """Whether the hub knows of this vehicle."""
+        return self._link is not None and self._link.met
+
+    def fileno(self) -> int:
+        """The number of its socket, for those who wait for many at once; -1 without one."""
+        return -1 if self._link is None else self._link.fileno()
+
+    def update(
+        self,
+        time_s: float,
+        position_m: Iterable[float],
+        velocity_mps: Iterable[float],
+        yaw_rad: float = 0.0,
+    ) -> SetPoint | None:
+        """Tells the hub how the vehicle moves; what it is to do, or None: hold the position.
+
+        Raises:
+            HubError: if the hub refuses what it was told.
+        """
+        self.report(time_s, position_m, velocity_mps, yaw_rad)
+        return self.set_point()
+
+    def report(
+        self,
+        time_s: float,
+        position_m: Iterable[float],
+        velocity_mps: Iterable[float],
+        yaw_rad: float = 0.0,
+    ) -> None:
+        """The first half of ``update``: tells how the vehicle moves, and does not wait."""
+        self._position_m = _triple(position_m)
+        if not self._is_there():
+            return
+        self._number += 1
+        moves = (float(time_s), self._position_m, _triple(velocity_mps), float(yaw_rad))
+        self._tell(Update(self._number, *moves))
+
+    def set_point(self, wait_s: float | None = None) -> SetPoint | None:
+        """The second half of ``update``: waits for what the vehicle is to do.
+
+        With a ``wait_s`` it waits no longer than that, and the hub is not given up for lost.
+
+        Raises:
+            HubError: if the hub refused what it was told.
+        """
+        if not self.joined:
+            return None
+        answer = self._answer(self._number, self._patience_s if wait_s is None else wait_s)
+        if answer is None and wait_s is None:
+            self._lose()
+        return answer if isinstance(answer, SetPoint) else None
+
+    def pause(self) -> None:
+        """Others keep clear of this vehicle, and do not fly along with it any more."""
+        self._set(Readiness.PAUSE)
+
+    def ready(self) -> None:
+        """The vehicle flies along again."""
+        self._set(Readiness.READY)
+
+    def behave(self, behaviors: Sequence[str | int]) -> None:
+        """Only these behaviours of the scenario count from now on, by name or place in its list.
+
+        Raises:
+            HubError: if there is no such behaviour.
+        """
+        before, self._behaviors = self._behaviors, list(behaviors)
+        try:
+            self._order(Behavior(self._number + 1, self._behaviors))
+        except HubError:
+            self._behaviors = before
+            raise
+
+    def leave(self) -> None:
+        """Gives the vehicle's place back, and closes."""
+        if self.joined:
+            with suppress(HubError):
+                self._order(Leave(self._number + 1))
+        self.close()
+
+    def close(self) -> None:
+        """Closes without a word, as if the vehicle were lost."""
+        if self._link is not None:
+            self._link.close()
+        self._link = None
+
+    def _set(self, readiness: Readiness) -> None:
+        self._readiness = readiness
+        self._order(Status(self._number + 1, readiness))
+
+    def _order(self, packet: Numbered) -> None:
+        """Tells the hub, and waits until it is done; without a hub it is done when that is back."""
+        if not self.joined:
+            return
+        self._number = packet.number
+        self._tell(packet)
+        if self._answer(packet.number, self._patience_s) is None:
+            self._lose()
+
+    @property
+    def _patience_s(self) -> float:
+        if self._timeout_s is not None:
+            return self._timeout_s
+        return LOCKSTEP_S if self.hello is not None and self.hello.lockstep else REAL_TIME_S
+
+    def _tell(self, packet: Numbered) -> None:
+        if self._link is not None:
+            try:
+                self._link.send(packet)
+            except OSError:
+                self._lose()
+
+    def _answer(self, number: int, wait_s: float) -> SetPoint | Idle | Accepted | None:
+        """The hub's answer to the packet of this number; None if it does not come."""
+        end_s = time.monotonic() + wait_s
+        while self._link is not None:
+            try:
+                answer = self._link.receive(end_s - time.monotonic())
+            except OSError:
+                self._lose()
+                return None
+            if answer is None:
+                return None
+            if isinstance(answer, Refused):
+                if answer.number in {number, None} and answer.reason not in PASSING:
+                    message = f"the hub refuses {self._name}: {answer.said}"
+                    raise HubError(message, answer.reason.value)
+            elif not isinstance(answer, Hello) and answer.number == number:
+                return answer
+        return None
+
+    def _is_there(self) -> bool:
+        """Whether there is a hub; if not, goes on to join again, without waiting for anything."""
+        if self.joined:
+            return True
+        if self._link is None:
+            if time.monotonic() < self._again_s:
+                return False
+            self._link = Link(self._address)
+        try:
+            return self._meets(self._link)
+        except OSError:
+            self._lose()
+        except HubError as error:
+            self._lose()
+            if error.reason not in {reason.value for reason in PASSING}:
+                raise
+        return False
+
+    def _meets(self, link: Link) -> bool:
+        """Goes on with a handshake; whether it is done."""
+        if link.meet(0.0, self._introduced):
+            self._begun(link)
+            return True
+        if link.age_s > HANDSHAKE_S:
+            self._lose()
+        return False
+
+    def _introduced(self, hello: Hello) -> Connection:
+        """What it says to a hub's hello."""
+        if hello.version != VERSION:
+            message = f"the hub speaks version {hello.version}, this client {VERSION}"
+            raise HubError(message, Reason.VERSION.value)
+        proof = "" if self._token is None else proof_of(self._token, hello.nonce)
+        return Connection(VERSION, self._name, self._position_m, proof)
+
+    def _begun(self, link: Link) -> None:
+        """Joined: what was asked for before is asked for again."""
+        self.hello, self._number, self._wait_s = link.hello, 0, FIRST_WAIT_S
+        if self._behaviors is not None:
+            self._number += 1
+            self._tell(Behavior(self._number, self._behaviors))
+        if self._readiness is not Readiness.READY:
+            self._number += 1
+            self._tell(Status(self._number, self._readiness))
+
+    def _lose(self) -> None:
+        """The hub is lost; later calls try again, less and less often."""
+        self.close()
+        self._again_s = time.monotonic() + self._wait_s
+        self._wait_s = min(2.0 * self._wait_s, LONGEST_WAIT_S)
+
+
+def _triple(numbers: Iterable[float]) -> Triple:
+    x, y, z = numbers
+    return float(x), float(y), float(z)

@@ -1,0 +1,280 @@
+"""One connection to a hub: what is read from it, what it may do, and what it is answered.
+
+Whatever comes is taken or refused, and counted. The connection goes on after a refusal where the
+next frame can be found and its sender is known; it is closed otherwise, and where a limit is
+passed.
+"""
+
+import asyncio
+import hmac
+import secrets
+import socket
+from typing import cast
+
+from kittiwake.adapters.hub.exchange import Exchange
+from kittiwake.adapters.hub.frames import FrameReader, FrameTooLongError, framed
+from kittiwake.adapters.hub.hive import Place
+from kittiwake.adapters.hub.limits import Bucket
+from kittiwake.adapters.hub.packets import (
+    OPENING,
+    VERSION,
+    Accepted,
+    Behavior,
+    Connection,
+    FromHub,
+    Hello,
+    Idle,
+    Leave,
+    Numbered,
+    Readiness,
+    Reason,
+    Refused,
+    Status,
+    Update,
+    encoded,
+    proof_of,
+)
+from kittiwake.adapters.hub.refusals import RefusalError, packet_of
+from kittiwake.core.errors import CommandError
+
+# frames of which the sender can send another one
+GOES_ON = frozenset(
+    {Reason.FORMAT, Reason.SHAPE, Reason.RANGE, Reason.REPLAYED, Reason.TURN, Reason.BEHAVIOR}
+)
+# so that they fit into a frame, whatever they repeat
+LONGEST_WORDS = 200
+
+
+class MemberConnection(asyncio.Protocol):
+    """Somebody at the port of a vehicle; a stranger until it has said who it is."""
+
+    def __init__(
+        self, exchange: Exchange, place: Place, strangers: set["MemberConnection"]
+    ) -> None:
+        self._exchange, self._place, self._strangers = exchange, place, strangers
+        self._reader, self._nonce = FrameReader(), secrets.token_hex(16)
+        self._joined = self._closed = False
+        self._last_number, self._last_time_s = 0, -float("inf")
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Says hello, unless there is no room."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._loop = asyncio.get_running_loop()
+        limits, counters = self._exchange.limits, self._exchange.counters
+        counters.connections += 1
+        self._opened_s = self._heard_s = now_s = self._loop.time()
+        self._bucket = Bucket(limits.frames_hz, limits.burst, now_s)
+        self._transport.set_write_buffer_limits(high=limits.unread_bytes)
+        # the system would keep megabytes of what nobody takes
+        line = self._transport.get_extra_info("socket")
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.unread_bytes)
+        if self._place.name in self._exchange.holders:
+            self._refuse(RefusalError(Reason.TAKEN, f"{self._place.name} is connected already"))
+        elif len(self._strangers) >= limits.strangers:
+            self._refuse(RefusalError(Reason.CROWD, "others have not yet said who they are"))
+        else:
+            self._strangers.add(self)
+            hive, token = self._exchange.hive, self._exchange.token
+            name = self._place.name if token is None else None
+            self._send(
+                Hello(
+                    *(VERSION, self._place.team, name, self._nonce),
+                    *(hive.rate_hz, self._exchange.lockstep),
+                )
+            )
+
+    def data_received(self, data: bytes) -> None:
+        """Takes the frames that have come, one after the other."""
+        if self._closed:
+            return
+        counters, now_s = self._exchange.counters, self._loop.time()
+        self._reader.feed(data)
+        while not self._closed:
+            try:
+                frame = self._reader.next()
+                if frame is None:
+                    return
+                self._take(frame, now_s)
+                counters.taken += 1
+            except FrameTooLongError as error:
+                self._refuse(RefusalError(Reason.LENGTH, str(error)))
+                counters.refused_frames += 1
+            except RefusalError as refusal:
+                self._refuse(refusal)
+                counters.refused_frames += 1
+            counters.frames += 1
+
+    def eof_received(self) -> None:
+        """Nothing more will come; the connection is closed."""
+
+    def pause_writing(self) -> None:
+        """The member does not take its answers."""
+        self._exchange.counters.refused[Reason.UNREAD] += 1
+        self._give_up()
+        self._transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The member is lost, if it has not left."""
+        del exc
+        if self._reader.inside and not self._closed:
+            counters = self._exchange.counters
+            counters.frames += 1
+            counters.refused_frames += 1
+            counters.refused[Reason.CUT] += 1
+        self._give_up()
+
+    def check_patience(self, now_s: float) -> None:
+        """Closes a connection on which nothing is said."""
+        limits, name = self._exchange.limits, self._place.name
+        if self._closed:
+            return
+        if not self._joined and now_s - self._opened_s > limits.handshake_s:
+            self._refuse(
+                RefusalError(Reason.HANDSHAKE, f"no connection packet in {limits.handshake_s:g} s")
+            )
+        elif name not in self._exchange.waiting and now_s - self._heard_s > limits.silence_s:
+            self._refuse(RefusalError(Reason.SILENCE, f"nothing heard for {limits.silence_s:g} s"))
+
+    def close(self) -> None:
+        """Ends the connection after what has been written."""
+        self._give_up()
+        self._transport.close()
+        # who does not read its last answer is not waited for
+        self._loop.call_later(self._exchange.limits.farewell_s, self._transport.abort)
+
+    def answer_update(self, number: int) -> None:
+        """What to do now."""
+        self._send(self._exchange.answer(self._place.name, number))
+
+    def _take(self, frame: bytes, now_s: float) -> None:
+        """Does what a frame asks for.
+
+        Raises:
+            RefusalError: if it is not done.
+        """
+        self._heard_s = now_s
+        if not self._bucket.take(now_s):
+            message = f"more than {self._exchange.limits.frames_hz:g} frames a second"
+            raise RefusalError(Reason.RATE, message)
+        packet = packet_of(frame)
+        if isinstance(packet, Connection):
+            self._join(packet, now_s)
+        elif not self._joined:
+            message = "the first packet is a connection"
+            raise RefusalError(Reason.TURN, message, packet.number)
+        else:
+            self._obey(packet, now_s)
+
+    def _join(self, packet: Connection, now_s: float) -> None:
+        if self._joined:
+            message = "this connection is open already"
+            raise RefusalError(Reason.TURN, message)
+        self._check_identity(packet)
+        name = self._place.name
+        if name in self._exchange.holders:
+            message = f"{name} is connected already"
+            raise RefusalError(Reason.TAKEN, message)
+        self._strangers.discard(self)
+        self._joined = True
+        self._exchange.holders[name] = self
+        self._exchange.counters.joined += 1
+        self._exchange.hive.join(name, packet.position_m, now_s)
+        self._send(Accepted(OPENING))
+
+    def _check_identity(self, packet: Connection) -> None:
+        token = self._exchange.token
+        if packet.version != VERSION:
+            message = f"version {packet.version}; this hub speaks {VERSION}"
+            raise RefusalError(Reason.VERSION, message)
+        # the proof before the name, so that strangers learn no names
+        if token is not None and not hmac.compare_digest(
+            packet.proof.encode(), proof_of(token, self._nonce).encode()
+        ):
+            message = "the proof is not that of the hub's token"
+            raise RefusalError(Reason.PROOF, message)
+        if packet.name != self._place.name:
+            message = f"this port is that of {self._place.name}, not of {packet.name}"
+            raise RefusalError(Reason.NAME, message)
+
+    def _obey(self, packet: Numbered, now_s: float) -> None:
+        self._check_order(packet)
+        if isinstance(packet, Behavior):
+            self._behave(packet)
+        self._last_number = packet.number
+        if isinstance(packet, Update):
+            self._update(packet, now_s)
+            return
+        if isinstance(packet, Status):
+            self._set_status(packet.status)
+        self._send(Accepted(packet.number))
+        if isinstance(packet, Leave):
+            self._leave()
+        self._exchange.take_turns()
+
+    def _check_order(self, packet: Numbered) -> None:
+        if packet.number <= self._last_number:
+            message = f"number {packet.number} after {self._last_number}; numbers grow"
+            raise RefusalError(Reason.REPLAYED, message, packet.number)
+        if isinstance(packet, Update) and packet.time_s < self._last_time_s:
+            message = f"time {packet.time_s:g} s after {self._last_time_s:g} s; time grows"
+            raise RefusalError(Reason.REPLAYED, message, packet.number)
+
+    def _update(self, packet: Update, now_s: float) -> None:
+        self._last_time_s = packet.time_s
+        exchange, name = self._exchange, self._place.name
+        exchange.hive.report(
+            *(name, packet.position_m, packet.velocity_mps, packet.yaw_rad),
+            # in lockstep what is reported in a turn is of one time
+            now_s=0.0 if exchange.lockstep else now_s,
+        )
+        if exchange.lockstep:
+            self._bucket.give_back()  # whose pace is that of all
+            if name in exchange.waiting:  # the earlier one will have no turn
+                self._exchange.counters.idle += 1
+                self._send(Idle(exchange.waiting[name]))
+        exchange.updated(name, packet.number)
+
+    def _set_status(self, status: Readiness) -> None:
+        change = {
+            Readiness.READY: self._exchange.hive.resume,
+            Readiness.PAUSE: self._exchange.hive.pause,
+        }
+        change[status](self._place.name)
+
+    def _behave(self, packet: Behavior) -> None:
+        try:
+            self._exchange.hive.behave(self._place.name, packet.behaviors)
+        except CommandError as error:
+            raise RefusalError(Reason.BEHAVIOR, str(error), packet.number) from None
+
+    def _leave(self) -> None:
+        self._exchange.counters.left += 1
+        self._exchange.hive.leave(self._place.name)
+        self._part()
+        self.close()
+
+    def _give_up(self) -> None:
+        """Takes nothing any more; a member that has not left is lost."""
+        self._closed = True
+        self._reader.clear()
+        self._strangers.discard(self)
+        if self._joined:
+            self._exchange.counters.lost += 1
+            self._exchange.hive.lose(self._place.name)
+            self._part()
+
+    def _part(self) -> None:
+        """Gives the place back."""
+        self._joined = False
+        self._exchange.forget(self._place.name)
+        self._exchange.take_turns()
+
+    def _refuse(self, refusal: RefusalError) -> None:
+        self._exchange.counters.refused[refusal.reason] += 1
+        self._send(Refused(refusal.reason, refusal.said[:LONGEST_WORDS], refusal.number))
+        if not (self._joined and refusal.reason in GOES_ON):
+            self.close()
+
+    def _send(self, packet: FromHub) -> None:
+        if not self._closed:
+            self._transport.write(framed(encoded(packet)))

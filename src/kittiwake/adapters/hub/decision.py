@@ -1,0 +1,142 @@
+"""What all members of a hub are to do, as one function of what they have reported."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, PRNGKeyArray
+
+from kittiwake.core.choice import chosen
+from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.core.keys import named
+from kittiwake.core.kinematics import Start
+from kittiwake.core.peers import Peers, Report
+from kittiwake.core.radio import Broadcast
+from kittiwake.core.signals import VelocityYaw
+from kittiwake.core.strong import like, strong
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sim import swarming
+from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.group import Group
+
+# nobody's team: others keep clear of such a member, and do not fly along with it
+ALONE = -1
+
+
+class Told(NamedTuple):
+    """What is known of all vehicles, along the first axis.
+
+    ``motion`` holds position, velocity, yaw and the age of what was said; ``flags`` whether one is
+    there, flies along, and is to be told what to do.
+    """
+
+    motion: Any
+    flags: Any
+    tick: Any
+
+
+class Decision(eqx.Module):
+    """The radio and the guidance of a fleet, without its vehicles."""
+
+    fleet: Fleet
+    key: PRNGKeyArray
+    period_s: float = eqx.field(static=True)
+
+    def begin(self) -> tuple[Any, Any]:
+        """The states of each group's guidance, and of the radio, before the first step."""
+        radio = self.fleet.world.radio
+        assert radio is not None, "a world with flocks has a radio"
+        stream = named(named(self.key, f"world.{swarming.RADIO}"), "init")
+        air = radio.component.begin(len(self.fleet.names), self.period_s, stream)
+        states = tuple(group.map(_first, self._streams(group)) for group in self.fleet.groups)
+        return states, air
+
+    def step(self, states: Any, air: Any, told: Told) -> tuple[Any, Any, Array]:
+        """The next states, and velocity and yaw of each vehicle."""
+        reports = jax.vmap(_foreseen)(told.motion, told.flags)
+        air, peers = self._heard(air, reports, told)
+        groups = self.fleet.groups
+        ends = np.cumsum([len(group.names) for group in groups])[:-1]
+        parts = zip(
+            *(groups, states, swarming.split(peers, groups), _parted(reports, ends)),
+            jnp.split(told.flags[:, 2], ends),
+            strict=True,
+        )
+        later, wanted = zip(*(self._group(told.tick, *part) for part in parts), strict=True)
+        return later, air, jnp.concatenate(wanted)
+
+    def _heard(self, air: Any, reports: Report, told: Told) -> tuple[Any, Peers]:
+        """The radio, and what each vehicle knows by it."""
+        radio, roster = self.fleet.world.radio, self.fleet.roster
+        assert radio is not None
+        teams = jnp.where(told.flags[:, 1], roster.team, jnp.full_like(roster.team, ALONE))
+        roster = eqx.tree_at(lambda roster: roster.team, roster, teams)
+        message = Broadcast(
+            reports, reports.position_world_m, told.flags[:, 0], roster, jnp.zeros(())
+        )
+        stream = named(named(self.key, f"world.{swarming.RADIO}"), "step")
+        draw = jax.random.fold_in(stream, told.tick)
+        return radio.component.step(air, message, self.period_s, draw)
+
+    def _group(
+        self, tick: Count, group: Group, states: Any, peers: Any, reports: Any, do: Any
+    ) -> tuple[Any, Any]:
+        """The next states of a group's guidance, and what it asks for: nothing if unguided."""
+        if not is_guided(group.vehicle.guidance.component):
+            return states, jnp.zeros((len(group.names), 4))
+        one = partial(self._one, tick)
+        return group.map(one, states, peers, reports, do, self._streams(group))
+
+    def _one(
+        self,
+        tick: Count,
+        vehicle: Vehicle,
+        state: Any,
+        peers: Peers,
+        report: Report,
+        do: Flag,
+        stream: PRNGKeyArray,
+    ) -> tuple[Any, Any]:
+        place, velocity = report.position_world_m, report.velocity_world_mps
+        start = Start(place, yaw_rad=report.yaw_rad, velocity_world_mps=velocity)
+        time_s = jnp.asarray(tick, jnp.result_type(float)) * self.period_s
+        inputs = GuidanceInputs(time_s, tick, strong(start.kinematics()), peers=peers)
+        draw = jax.random.fold_in(stream, tick)
+        guidance = vehicle.guidance.component
+        after, signal = guidance.step(state, inputs, self.period_s, draw)
+        assert isinstance(signal, VelocityYaw)
+        wanted = signal.velocity_world_mps
+        numbers = jnp.stack([wanted.x, wanted.y, wanted.z, jnp.asarray(signal.yaw_rad)])
+        return chosen(do, like(after, state), state), numbers
+
+    def _streams(self, group: Group) -> Any:
+        """The keys of the guidance of a group's vehicles, as in a simulation."""
+        keys = jax.vmap(lambda own: jax.random.fold_in(self.key, own))(group.name_hashes)
+        return jax.vmap(lambda key: named(key, "guidance"))(keys)
+
+
+def is_guided(guidance: AbstractGuidance) -> bool:
+    """Whether it follows from what others do, and asks for velocities alone."""
+    return guidance.hears and guidance.signal_types() == (VelocityYaw,)
+
+
+def _first(vehicle: Vehicle, stream: PRNGKeyArray) -> Any:
+    return strong(vehicle.guidance.component.init(named(stream, "init")))
+
+
+def _foreseen(motion: Array, flags: Array) -> Report:
+    """What a member would report now."""
+    report = Report(Vec3.of(motion[:3]), Vec3.of(motion[3:6]), motion[6], flags[0])
+    return report.after(motion[7])
+
+
+def _parted(tree: Any, ends: Any) -> list[Any]:
+    """A tree of arrays cut along its first axis."""
+    leaves, treedef = jax.tree.flatten(tree)
+    columns = zip(*(jnp.split(leaf, ends) for leaf in leaves), strict=True)
+    return [jax.tree.unflatten(treedef, column) for column in columns]

@@ -1,0 +1,855 @@
+"""A hub on real sockets: members that fly, members that go, and everything that is refused."""
+
+import json
+import os
+import random
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from tests.system.commands import kittiwake_does
+from tests.unit.adapters.flocks import (
+    TARGET,
+    Point,
+    least_distance_m,
+    start_m,
+    write_scenario,
+)
+
+import kittiwake as kw
+import kittiwake.cli.run
+from kittiwake.adapters.hub.client import Member
+from kittiwake.adapters.hub.frames import LENGTH, MAX_FRAME, framed
+from kittiwake.adapters.hub.hive import Hive
+from kittiwake.adapters.hub.limits import Limits
+from kittiwake.adapters.hub.packets import (
+    VERSION,
+    Accepted,
+    Behavior,
+    Connection,
+    Hello,
+    Idle,
+    Reason,
+    Refused,
+    SetPoint,
+    Update,
+    decoded_from_hub,
+    encoded,
+    proof_of,
+)
+from kittiwake.adapters.hub.server import Hub, serving
+from kittiwake.core.errors import HubError
+from kittiwake.scenario.load import load_scenario
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "a secret of the flock"
+STILL = (0.0, 0.0, 0.0)
+UNLIMITED = Limits(frames_hz=1e9, burst=1e9)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_programs_stay_with_the_tests():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kittiwake.cli.run, "keep_compiled", lambda: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory):
+    return write_scenario(tmp_path_factory.mktemp("hub"))
+
+
+@pytest.fixture(scope="module")
+def compiled(scenario):
+    hive = Hive(load_scenario(scenario))
+    hive.compile()
+    return hive
+
+
+@pytest.fixture
+def hive(compiled):
+    for name in compiled.places:
+        compiled.leave(name)
+    return compiled
+
+
+class Raw:
+    """A connection that says whatever it wants."""
+
+    def __init__(self, port, name="drone-1", *, join=True, token=None):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=5.0)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.number = 0
+        self.first = self.receive()
+        if join:
+            proof = proof_of(token, self.first.nonce) if token else ""
+            assert self.ask(Connection(VERSION, name, STILL, proof)) == Accepted(0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.socket.close()
+
+    def send(self, packet):
+        self.socket.sendall(framed(encoded(packet)))
+
+    def ask(self, packet):
+        self.send(packet)
+        return self.receive()
+
+    def receive(self):
+        """The next packet; None if the connection has ended."""
+        try:
+            header = self._exactly(LENGTH.size)
+            return header and decoded_from_hub(self._exactly(*LENGTH.unpack(header)))
+        except ConnectionResetError:
+            return None
+
+    def _exactly(self, count):
+        found = b""
+        while len(found) < count:
+            more = self.socket.recv(count - len(found))
+            if not more:
+                return None
+            found += more
+        return found
+
+    def update(self, **changes):
+        self.number += 1
+        return replace_all(Update(self.number, 0.0, STILL, STILL, 0.0), changes)
+
+
+def replace_all(packet, changes):
+    return msgspec.structs.replace(packet, **changes)
+
+
+def eventually(holds, within_s=5.0):
+    end_s = time.monotonic() + within_s
+    while not holds() and time.monotonic() < end_s:
+        time.sleep(0.01)
+    return holds()
+
+
+def free_ports(count):
+    """The first of so many ports in a row that nobody listens on."""
+    for base in random.sample(range(20_000, 32_000 - count), 200):
+        with ExitStack() as stack:
+            try:
+                for port in range(base, base + count):
+                    stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return base
+    raise AssertionError
+
+
+def flown(members, points, steps, dt_s, begin=0):
+    """Flies points by what their members are told; how near two of them came."""
+    least_m = np.inf
+    for k in range(begin, begin + steps):
+        for member, point in zip(members, points, strict=True):
+            member.report(k * dt_s, *point.said)
+        for member, point in zip(members, points, strict=True):
+            set_point = member.set_point()
+            assert set_point is not None
+            point.move(set_point.velocity_mps, dt_s)
+        least_m = min(least_m, least_distance_m(points))
+    return least_m
+
+
+def middle_m(points):
+    return np.mean([point.place_m for point in points], axis=0)
+
+
+def flown_in_lockstep(hive):
+    points = [Point(start_m(i)) for i in range(8)]
+    with serving(Hub(hive, lockstep=True)) as ports, ExitStack() as stack:
+        members = [
+            stack.enter_context(Member(port=ports[name], name=name, position_m=point.said[0]))
+            for name, point in zip(ports, points, strict=True)
+        ]
+        least_m = flown(members, points, 750, hive.period_s)
+    return points, least_m
+
+
+# flying
+
+
+def test_eight_members_in_lockstep_reach_the_target_and_the_same_places_each_time(hive):
+    points, least_m = flown_in_lockstep(hive)
+    np.testing.assert_allclose(middle_m(points), TARGET, atol=0.02)
+    assert least_m > 0.5
+    again, _ = flown_in_lockstep(hive)
+    np.testing.assert_array_equal(
+        [point.place_m for point in points], [point.place_m for point in again]
+    )
+
+
+@pytest.mark.slow
+def test_vehicles_flown_by_a_hub_end_where_those_without_one_do(hive, scenario):
+    duration_s, every = 20.0, 4
+    alone = kw.load(scenario).run(duration_s=duration_s)
+    simulation = kw.load(scenario)
+    seen = simulation.reset()
+    names, orders, least_m = list(seen), {}, np.inf
+    with serving(Hub(hive, lockstep=True)) as ports, ExitStack() as stack:
+        members = {
+            name: stack.enter_context(
+                Member(port=ports[name], name=name, position_m=place(seen[name]))
+            )
+            for name in names
+        }
+        for tick in range(round(100 * duration_s)):
+            if tick % every == 0:
+                seen = simulation.observe()
+                points = [Point(place(seen[name])) for name in names]
+                least_m = min(least_m, least_distance_m(points))
+                for name, member in members.items():
+                    estimate = seen[name].estimate
+                    yaw_rad = float(estimate.euler_world_from_body.yaw_rad)
+                    velocity = estimate.velocity_world_mps.array
+                    member.report(tick / 100, place(seen[name]), velocity, yaw_rad)
+                for name, member in members.items():
+                    told = member.set_point()
+                    orders[name] = kw.VelocityYaw(kw.Vec3.of(told.velocity_mps), told.yaw_rad)
+            simulation.step(orders)
+    seen = simulation.observe()
+    guided = [Point(place(seen[name])) for name in names]
+    columns = [alone.frame(name)[["x_m", "y_m", "z_m"]].to_numpy() for name in names]
+    without = [[Point(row) for row in rows] for rows in zip(*columns, strict=True)]
+    # how a flock that begins in a line folds up depends on the last digits; these do not
+    np.testing.assert_allclose(middle_m(guided), middle_m(without[-1]), atol=0.05)
+    nearest_m = min(map(least_distance_m, without[::every]))
+    assert least_m == pytest.approx(nearest_m, abs=0.05)
+
+
+def place(observation):
+    return observation.estimate.position_world_m.array
+
+
+@pytest.mark.slow
+def test_a_hub_asks_for_what_the_guidance_of_a_flight_asks_for(hive, scenario):
+    log = kw.load(scenario).run(duration_s=6.0)
+    frames = {name: log.frame(name) for name in hive.places}
+    misses_mps = []
+    for k in range(0, 600, 4):
+        for name, frame in frames.items():
+            row = frame.iloc[k]
+            here = tuple(row[["x_m", "y_m", "z_m"]])
+            if k == 0:
+                hive.join(name, here, 0.0)
+            hive.report(name, here, tuple(row[["vx_mps", "vy_mps", "vz_mps"]]), 0.0, 0.01 * k)
+        hive.advance(0.01 * k)
+        misses_mps += [
+            np.abs(
+                np.array(hive.wanted(name).velocity_world_mps)
+                - [frame[f"setpoint.velocity_{axis}_world_mps"].iloc[k] for axis in "xyz"]
+            ).max()
+            for name, frame in frames.items()
+            if k > 0  # at the first tick of a flight nobody knows of anybody
+        ]
+    # in a flight the others are known as they were a physics step before
+    assert max(misses_mps) < 0.02
+    assert np.median(misses_mps) < 0.002
+
+
+def test_in_real_time_the_newest_set_point_comes_at_once(hive):
+    with (
+        serving(Hub(hive)) as ports,
+        Member(port=ports["drone-1"], name="drone-1", position_m=STILL) as member,
+    ):
+        assert eventually(lambda: member.update(0.0, STILL, STILL) is not None)
+        began_s = time.perf_counter()
+        told = [member.update(0.1, STILL, STILL) for _ in range(50)]
+        # far more answers than ticks of the timer
+        assert time.perf_counter() - began_s < 1.0
+    assert all(isinstance(one, SetPoint) for one in told)
+    assert len({one.tick for one in told}) < 25
+    assert told[-1].velocity_mps[0] > 0.1
+
+
+def test_members_switch_behaviours_pause_resume_leave_and_come_back(hive):
+    hub = Hub(hive, lockstep=False)
+    with serving(hub) as ports:
+        arguments = {"port": ports["drone-1"], "name": "drone-1", "position_m": STILL}
+        member = Member(**arguments)
+
+        def speed():
+            time.sleep(3 * hive.period_s)
+            told = member.update(0.0, STILL, STILL)
+            return told and np.linalg.norm(told.velocity_mps)
+
+        speed()
+        assert speed() > 0.5
+        member.behave(["cohesion"])
+        assert speed() == 0.0
+        member.behave([3])
+        assert speed() > 0.5
+        with pytest.raises(HubError, match="there is no behaviour 'cohesio'") as caught:
+            member.behave(["cohesio"])
+        assert caught.value.reason == "behavior"
+        member.pause()
+        assert speed() is None
+        member.ready()
+        assert speed() > 0.5
+        member.behave([])
+        member.leave()
+        assert not member.joined
+        # who comes back begins with the behaviours of the scenario
+        member = Member(**arguments)
+        speed()
+        assert speed() > 0.5
+        member.close()
+        assert eventually(lambda: hub.counters.lost == 1)
+    assert (hub.counters.joined, hub.counters.left) == (2, 1)
+    assert hub.counters.refused == {Reason.BEHAVIOR: 1}
+
+
+def test_lockstep_waits_for_nobody_who_is_paused_lost_or_gone(hive):
+    points = [Point(start_m(i)) for i in range(8)]
+    with serving(Hub(hive, lockstep=True)) as ports:
+        members = [
+            Member(port=ports[name], name=name, position_m=point.said[0])
+            for name, point in zip(ports, points, strict=True)
+        ]
+        flown(members, points, 2, hive.period_s)
+        for end in (members[0].pause, members[1].close, members[2].leave):
+            end()
+        flown(members[3:], points[3:], 2, hive.period_s, begin=2)
+        for member in members:
+            member.leave()
+
+
+def test_members_learn_that_a_hub_has_ended_at_once_and_join_the_next_one(hive):
+    base_port = free_ports(8)
+    arguments = {"port": base_port, "name": "drone-1", "position_m": STILL}
+    with pytest.raises(HubError, match="there is no hub for drone-1"):
+        Member(**arguments)
+    with serving(Hub(hive), base_port=base_port):
+        member = Member(**arguments)
+        member.behave([])
+        member.pause()
+    began_s = time.perf_counter()
+    assert [member.update(0.0, STILL, STILL) for _ in range(100)] == [None] * 100
+    assert time.perf_counter() - began_s < 0.2
+    assert not member.joined
+    # what it asked for meanwhile counts as soon as there is a hub
+    member.ready()
+    with serving(Hub(hive), base_port=base_port):
+        assert eventually(lambda: member.update(0.0, STILL, STILL) is not None)
+        assert member.update(0.0, STILL, STILL).velocity_mps == STILL
+        member.leave()
+
+
+# refusing
+
+
+def test_a_hub_that_others_can_reach_needs_a_token(hive):
+    with pytest.raises(HubError, match="--token-file"), serving(Hub(hive), host="0.0.0.0"):
+        pass
+    with pytest.raises(HubError, match="16 at least"):
+        Hub(hive, token="short")
+
+
+def test_only_who_knows_the_token_may_join(hive):
+    hub = Hub(hive, token=TOKEN)
+    with serving(hub, host="0.0.0.0") as ports:
+        arguments = {"port": ports["drone-1"], "name": "drone-1", "position_m": STILL}
+        for wrong in (None, "another secret of the flock"):
+            with pytest.raises(HubError) as caught:
+                Member(**arguments, token=wrong)
+            assert caught.value.reason == "proof"
+        with Member(**arguments, token=TOKEN) as member:
+            assert member.hello.name is None
+    assert hub.counters.refused == {Reason.PROOF: 2}
+    assert hub.counters.joined == 1
+
+
+def test_a_recorded_handshake_is_worth_nothing(hive):
+    hub = Hub(hive, token=TOKEN)
+    with serving(hub) as ports:
+        with Raw(ports["drone-1"], join=False) as raw:
+            recorded = Connection(VERSION, "drone-1", STILL, proof_of(TOKEN, raw.first.nonce))
+            assert raw.ask(recorded) == Accepted(0)
+        assert eventually(lambda: hub.counters.lost == 1)
+        with Raw(ports["drone-1"], join=False) as raw:
+            answer = raw.ask(recorded)
+            assert answer.reason is Reason.PROOF
+            assert raw.receive() is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "changes"),
+    [
+        (Reason.VERSION, {"version": VERSION + 1}),
+        (Reason.NAME, {"name": "drone-2"}),
+        (Reason.NAME, {"name": "\U0001f426" * 200}),
+        (Reason.RANGE, {"position_m": (0.0, float("nan"), 0.0)}),
+    ],
+)
+def test_a_handshake_that_is_not_in_order_closes_the_connection(hive, reason, changes):
+    hub = Hub(hive)
+    with serving(hub) as ports, Raw(ports["drone-1"], join=False) as raw:
+        answer = raw.ask(replace_all(Connection(VERSION, "drone-1", STILL), changes))
+        assert answer.reason is reason
+        assert raw.receive() is None
+    assert hub.counters.refused == {reason: 1}
+
+
+def test_an_update_is_no_beginning(hive):
+    hub = Hub(hive)
+    with serving(hub) as ports, Raw(ports["drone-1"], join=False) as raw:
+        assert raw.ask(raw.update()).reason is Reason.TURN
+        assert raw.receive() is None
+
+
+def test_a_port_has_one_member(hive):
+    hub = Hub(hive)
+    with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
+        with Raw(ports["drone-1"], join=False) as second:
+            assert second.first.reason is Reason.TAKEN
+            assert second.receive() is None
+        with pytest.raises(HubError, match="connected already"):
+            Member(port=ports["drone-1"], name="drone-1", position_m=STILL)
+        assert isinstance(raw.ask(raw.update()), Idle | SetPoint)
+    assert hub.counters.refused == {Reason.TAKEN: 2}
+
+
+def test_of_two_that_begin_together_the_first_to_say_so_has_the_place(hive):
+    hub = Hub(hive)
+    with (
+        serving(hub) as ports,
+        Raw(ports["drone-1"], join=False) as slow,
+        Raw(ports["drone-1"]),
+    ):
+        answer = slow.ask(Connection(VERSION, "drone-1", STILL))
+        assert answer.reason is Reason.TAKEN
+    assert hub.counters.frames == hub.counters.taken + hub.counters.refused_frames == 2
+
+
+def test_strangers_do_not_pile_up(hive):
+    limits = Limits(strangers=3, handshake_s=0.5)
+    hub = Hub(hive, limits)
+    with serving(hub) as ports, ExitStack() as stack:
+        waiting = [stack.enter_context(Raw(ports["drone-1"], join=False)) for _ in range(3)]
+        with Raw(ports["drone-1"], join=False) as more:
+            assert more.first.reason is Reason.CROWD
+        for one in waiting:
+            assert one.receive().reason is Reason.HANDSHAKE
+            assert one.receive() is None
+        stack.enter_context(Raw(ports["drone-1"]))
+    assert hub.counters.refused == {Reason.CROWD: 1, Reason.HANDSHAKE: 3}
+
+
+def test_the_silent_are_lost(hive):
+    hub = Hub(hive, Limits(silence_s=0.3))
+    with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
+        assert raw.receive().reason is Reason.SILENCE
+        assert raw.receive() is None
+    assert hub.counters.lost == 1
+
+
+def test_who_sends_too_fast_is_cut_off_after_a_burst(hive):
+    hub = Hub(hive, Limits(frames_hz=50.0, burst=20.0))
+    with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
+        began_s = time.monotonic()
+        with suppress(OSError):
+            for _ in range(1_000):
+                raw.send(raw.update())
+        assert eventually(lambda: hub.counters.refused[Reason.RATE] == 1)
+        lasted_s = time.monotonic() - began_s
+        assert 20 <= hub.counters.taken <= 21 + 50 * lasted_s
+    assert hub.counters.frames == hub.counters.taken + 1
+
+
+def test_who_does_not_take_its_answers_is_cut_off(hive):
+    hub = Hub(hive, replace(UNLIMITED, unread_bytes=4096))
+    with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
+        raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        with suppress(OSError):  # the hub ends it
+            for _ in range(1_000_000):
+                raw.send(raw.update())
+        assert eventually(lambda: hub.counters.refused[Reason.UNREAD] == 1)
+    assert hub.counters.lost == 1
+
+
+def test_a_length_that_is_too_large_ends_the_connection(hive):
+    hub = Hub(hive)
+    with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
+        raw.socket.sendall(LENGTH.pack(MAX_FRAME + 1))
+        assert raw.receive().reason is Reason.LENGTH
+        assert raw.receive() is None
+    assert hub.counters.lost == 1
+
+
+def test_a_connection_packet_comes_once(hive):
+    with serving(Hub(hive)) as ports, Raw(ports["drone-1"]) as raw:
+        assert raw.ask(Connection(VERSION, "drone-1", STILL)).reason is Reason.TURN
+        assert isinstance(raw.ask(raw.update()), Idle | SetPoint)
+
+
+def test_time_does_not_go_back(hive):
+    with serving(Hub(hive)) as ports, Raw(ports["drone-1"]) as raw:
+        assert isinstance(raw.ask(raw.update(time_s=5.0)), Idle | SetPoint)
+        assert raw.ask(raw.update(time_s=4.9)).reason is Reason.REPLAYED
+        assert isinstance(raw.ask(raw.update(time_s=5.0)), Idle | SetPoint)
+
+
+# everything at once
+
+
+class Vandal:
+    """Sends what is wrong in a known way, and notes how it is refused."""
+
+    def __init__(self, port, seed):
+        self.port, self.random = port, random.Random(seed)
+        self.connections = self.taken = 0
+        self.wanted, self.got = Counter(), Counter()
+        self._join()
+
+    def _join(self):
+        self.raw = Raw(self.port)
+        self.connections, self.taken = self.connections + 1, self.taken + 1
+
+    def again(self):
+        """Joins anew, when the hub has noticed that the last connection has ended."""
+        self.raw.socket.close()
+        for _ in range(1000):
+            raw = Raw(self.port, join=False)
+            if isinstance(raw.first, Hello):
+                assert raw.ask(Connection(VERSION, "drone-1", STILL)) == Accepted(0)
+                self.raw, self.taken = raw, self.taken + 1
+                return
+            raw.socket.close()
+            time.sleep(0.002)
+        raise AssertionError
+
+    def whole(self):
+        """A frame that would be taken."""
+        return encoded(self.raw.update(position_m=(self.random.random(), 0.0, 2.0)))
+
+    def send(self):
+        """One wrong frame."""
+        name = self.random.choices(*zip(*KINDS.items(), strict=True))[0]
+        getattr(self, name)()
+
+    def refused(self, message, *reasons):
+        self.raw.socket.sendall(LENGTH.pack(len(message)) + message)
+        answer = self.raw.receive()
+        assert isinstance(answer, Refused), answer
+        assert answer.reason in reasons
+        self.got[answer.reason] += 1
+
+    def truncated(self):
+        whole = self.whole()
+        self.refused(whole[: self.random.randrange(len(whole))], Reason.FORMAT)
+
+    def trailing(self):
+        self.refused(self.whole() + self.random.randbytes(5), Reason.FORMAT)
+
+    def deep(self):
+        head = b"\x82\xa4type\xa6update\xa1x"
+        self.refused(head + b"\x91" * (MAX_FRAME - len(head)), Reason.SHAPE, Reason.FORMAT)
+
+    def noise(self):
+        message = self.random.randbytes(self.random.randrange(MAX_FRAME + 1))
+        self.refused(message, Reason.FORMAT, Reason.SHAPE)
+
+    def flipped(self):
+        """A frame in which one byte is another one; that may be a packet in order."""
+        message = bytearray(self.whole())
+        message[self.random.randrange(len(message))] ^= 1 << self.random.randrange(8)
+        self.raw.socket.sendall(LENGTH.pack(len(message)) + message)
+        answer = self.raw.receive()
+        if isinstance(answer, Refused):
+            self.got[answer.reason] += 1
+        else:
+            self.taken += 1
+            self.again()  # its number or its time may be far ahead
+
+    def wrong_shape(self):
+        plain = msgspec.msgpack.decode(self.whole())
+        changes = [
+            {"type": self.random.choice(["set_point", "hello", "", 7, None])},
+            {"number": self.random.choice([1.5, "1", None, [1]])},
+            {"position_m": self.random.choice([[1.0, 2.0], "here", [1, 2, 3, 4], {}])},
+            {"more": 1},
+            {"yaw_rad": None},
+        ]
+        wrong = plain | self.random.choice(changes)
+        if self.random.random() < 0.3:
+            del wrong[self.random.choice([key for key in plain if key != "type"])]
+        self.refused(msgspec.msgpack.encode(wrong), Reason.SHAPE)
+
+    def out_of_range(self):
+        number = self.random.choice([float("nan"), float("inf"), -1e300, 1e7 + 1])
+        field = self.random.choice(["position_m", "velocity_mps"])
+        packet = self.raw.update(**{field: (0.0, number, 0.0)})
+        self.refused(encoded(packet), Reason.RANGE)
+
+    def replayed(self):
+        message = self.whole()
+        self.raw.socket.sendall(framed(message))
+        assert isinstance(self.raw.receive(), Idle | SetPoint)
+        self.taken += 1
+        self.refused(message, Reason.REPLAYED)
+
+    def out_of_turn(self):
+        self.refused(encoded(Connection(VERSION, "drone-1", STILL)), Reason.TURN)
+
+    def unknown(self):
+        self.raw.number += 1
+        wrong = self.random.choice(["", "cohesio", -1, 4])
+        self.refused(encoded(Behavior(self.raw.number, [wrong])), Reason.BEHAVIOR)
+
+    def oversized(self):
+        length = self.random.choice([MAX_FRAME + 1, 2**16, 2**31, 2**32 - 1])
+        self.raw.socket.sendall(struct.pack(">I", length) + b"x")
+        answer = self.raw.receive()
+        if answer is not None:  # what is unread when a connection ends may take it along
+            assert answer.reason is Reason.LENGTH
+        self.got[Reason.LENGTH] += 1
+        self.again()
+
+    def cut(self):
+        whole = framed(self.whole())
+        self.raw.socket.sendall(whole[: self.random.randrange(1, len(whole))])
+        self.got[Reason.CUT] += 1
+        self.again()
+
+
+KINDS = {
+    "truncated": 20,
+    "trailing": 10,
+    "deep": 2,
+    "noise": 20,
+    "flipped": 10,
+    "wrong_shape": 20,
+    "out_of_range": 10,
+    "replayed": 20,
+    "out_of_turn": 5,
+    "unknown": 5,
+    "oversized": 3,
+    "cut": 3,
+}
+
+
+@contextmanager
+def flying_beside(port, name):
+    """A member at 20 Hz in a thread: its waits in seconds, and what it was told."""
+    waits_s, told, ended = [], [], threading.Event()
+
+    def fly():
+        with Member(port=port, name=name, position_m=(3.0, 0.0, 2.0)) as member:
+            while not ended.wait(0.05):
+                began_s = time.perf_counter()
+                told.append(member.update(began_s, (3.0, 0.0, 2.0), STILL))
+                waits_s.append(time.perf_counter() - began_s)
+
+    thread = threading.Thread(target=fly)
+    thread.start()
+    try:
+        yield waits_s, told
+    finally:
+        ended.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("count", [3_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_whatever_comes_is_refused_for_its_reason_and_disturbs_nobody(hive, count):
+    hub = Hub(hive, UNLIMITED)
+    with serving(hub) as ports:
+        with flying_beside(ports["drone-2"], "drone-2") as (waits_s, told):
+            vandal = Vandal(ports["drone-1"], seed=20)
+            for _ in range(count):
+                vandal.send()
+            vandal.raw.socket.close()
+        assert eventually(lambda: not any(map(hive.flies_along, hive.places)))
+    counters = hub.counters
+    # the other one's: connection, updates, leave
+    assert counters.taken == vandal.taken + len(told) + 2
+    assert counters.refused_frames == sum(vandal.got.values())
+    assert counters.frames == counters.taken + counters.refused_frames
+    of_frames = {r: n for r, n in counters.refused.items() if r is not Reason.TAKEN}
+    assert of_frames == vandal.got
+    assert sum(vandal.got.values()) > 0.9 * count
+    # the first answer may come before the first tick
+    assert all(one is not None for one in told[2:])
+    # a test process shares its cores, and the vandal its interpreter
+    assert sorted(waits_s)[int(0.95 * len(waits_s))] < 0.05
+
+
+# as a process
+
+
+@contextmanager
+def process(scenario, base_port, *options):
+    command = [sys.executable, "-c", "from kittiwake.cli import main; main()", "hub", scenario]
+    started = subprocess.Popen(
+        [*command, "--base-port", str(base_port), *options],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield started
+    finally:
+        if started.poll() is None:
+            started.kill()
+        started.communicate(timeout=30)
+
+
+def listening(base_port, name):
+    try:
+        with Member(port=base_port, name=name, position_m=STILL):
+            return True
+    except HubError:
+        return False
+
+
+def test_a_hub_that_is_killed_and_comes_back_finds_its_members(scenario):
+    base_port = free_ports(8)
+    with process(scenario, base_port) as first, ExitStack() as stack:
+        assert eventually(lambda: listening(base_port, "drone-1"), 60.0)
+        members = [
+            stack.enter_context(
+                Member(port=base_port + i, name=f"drone-{i + 1}", position_m=start_m(i))
+            )
+            for i in range(8)
+        ]
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        with process(scenario, base_port, "--json") as second:
+            began_s, back_s = time.monotonic(), []
+
+            def all_are_told():
+                now_s = time.monotonic() - began_s
+                told = [m.update(now_s, start_m(i), STILL) for i, m in enumerate(members)]
+                if not back_s and all(member.joined for member in members):
+                    back_s.append(now_s)
+                return None not in told
+
+            assert eventually(all_are_told, 60.0)
+            for member in members:
+                member.leave()
+            second.send_signal(signal.SIGINT)
+            out, _ = second.communicate(timeout=30)
+    counters = json.loads(out)
+    assert (counters["joined"], counters["left"], counters["lost"]) == (8, 8, 0)
+    # 5 s on a machine of one's own
+    assert back_s[0] < 10.0
+
+
+def test_the_command_says_what_it_does(scenario, tmp_path):
+    token = tmp_path / "token"
+    token.write_text(f"{TOKEN}\n")
+    options = ("--base-port", 0, "--duration", 0.2)
+    answer = kittiwake_does("hub", scenario, *options, "--token-file", token)
+    assert answer.status == 0
+    assert "0 frames, 0 of them refused" in answer.out
+    assert len(re.findall(r"127\.0\.0\.1:\d+  drone-\d\n", answer.err)) == 8
+    answer = kittiwake_does("hub", scenario, *options, "--lockstep", "--json")
+    assert json.loads(answer.out)["frames"] == 0
+    assert answer.err == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--host", "0.0.0.0"), "--token-file"),
+        (("--base-port", "65530"), "65530 to 65537"),
+        (("--rate", "0"), "--rate 0 is not allowed"),
+    ],
+)
+def test_the_command_says_what_is_wrong(scenario, options, said):
+    answer = kittiwake_does("hub", scenario, *options)
+    assert answer.status == 2
+    assert said in answer.err
+
+
+def test_a_scenario_without_a_flock_has_nothing_for_a_hub():
+    answer = kittiwake_does("hub", "hover-pelican")
+    assert answer.status == 2
+    assert "no vehicle flies in a flock" in answer.err
+
+
+def test_a_port_that_is_taken_is_named(scenario):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        answer = kittiwake_does("hub", scenario, "--base-port", port)
+    assert answer.status == 2
+    assert f"port {port} of 127.0.0.1, for drone-1, cannot be opened" in answer.err
+
+
+@pytest.mark.slow
+def test_two_hundred_members_wait_for_less_than_twenty_milliseconds():
+    command = [sys.executable, str(ROOT / "benchmarks" / "hub.py"), "--json", "--seconds", "20"]
+    done = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["lost"] == 0
+    assert found["counters"]["refused"] == {}
+    assert found["updates"] > 0.99 * found["asked_updates"]
+    assert found["p95_ms"] < 20.0
+
+
+# what is shown
+
+
+def test_the_client_that_is_shown_needs_nothing_of_kittiwake(hive):
+    page = (ROOT / "docs" / "hub.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```py\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    hub = Hub(hive)
+    with serving(hub) as ports:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", code, str(ports["drone-1"]), "drone-1"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 0, done.stderr
+    assert hub.counters.refused == {}
+    assert (hub.counters.joined, hub.counters.left) == (1, 1)
+    # it flies to the target for two seconds, at 1 m/s at most
+    end_m = np.array([float(x) for x in re.findall(r"-?\d+\.\d+", done.stdout)])
+    left_m = np.linalg.norm(end_m - TARGET)
+    assert 75**0.5 - 2.1 < left_m < 75**0.5 - 1.2
+
+
+def test_the_example_flies(scenario, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(ROOT / "examples" / "hub_client.py"), scenario],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    ((miss_cm,),) = [re.findall(r"(\d+\.\d) cm from the target", done.stdout)]
+    assert float(miss_cm) < 5.0

@@ -1,0 +1,57 @@
+"""A small flock for hubs, and vehicles that do at once what they are told."""
+
+import numpy as np
+
+TARGET = (5.0, 5.0, 5.0)
+SCENARIO = """
+name: hub-of-tests
+time: {{rate_hz: 100, duration_s: 30}}
+vehicles:
+  drone:
+    model: crazyflie
+    count: {count}
+    spacing_m: [1.5, 0.3, 0.2]
+    start: {{position_world_m: [0, 0, 2]}}
+    controller: [velocity, acceleration, attitude, mixer]
+    guidance:
+      type: flock
+      behaviours:
+        - {{type: separation, distance_m: 3}}
+        - alignment
+        - cohesion
+        - {{type: targeting, target_world_m: [5, 5, 5]}}
+"""
+
+
+def write_scenario(folder, count=8, more=""):
+    path = folder / "flock.yaml"
+    path.write_text(SCENARIO.format(count=count) + more, encoding="utf-8")
+    return str(path)
+
+
+def start_m(number):
+    """Where the scenario puts a vehicle."""
+    return (1.5 * number, 0.3 * number, 2.0 + 0.2 * number)
+
+
+class Point:
+    """A mass that reaches a velocity with a delay."""
+
+    DELAY_S = 0.15
+
+    def __init__(self, place_m):
+        self.place_m, self.velocity_mps = np.array(place_m, float), np.zeros(3)
+
+    def move(self, velocity_mps, dt_s):
+        self.velocity_mps += (np.array(velocity_mps) - self.velocity_mps) * dt_s / self.DELAY_S
+        self.place_m += self.velocity_mps * dt_s
+
+    @property
+    def said(self):
+        return tuple(self.place_m.tolist()), tuple(self.velocity_mps.tolist())
+
+
+def least_distance_m(points):
+    places = np.array([point.place_m for point in points])
+    apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
+    return apart[~np.eye(len(points), dtype=bool)].min()

@@ -1,0 +1,190 @@
+"""The members of a hub without a socket: what each is told."""
+
+import numpy as np
+import pytest
+from tests.unit.adapters.flocks import TARGET, Point, least_distance_m, start_m, write_scenario
+
+from kittiwake.adapters.hub.hive import LONGEST_FORESIGHT_S, Hive
+from kittiwake.core.errors import CommandError, ScenarioError
+from kittiwake.scenario.load import load_scenario
+
+STILL = (0.0, 0.0, 0.0)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    hive = Hive(load_scenario(write_scenario(tmp_path_factory.mktemp("hive"), count=3)))
+    hive.compile()
+    return hive
+
+
+@pytest.fixture
+def hive(compiled):
+    for name in compiled.places:
+        compiled.leave(name)
+    return compiled
+
+
+def report(hive, name, place_m, velocity_mps=STILL, yaw_rad=0.0, now_s=0.0):
+    hive.report(name, place_m, velocity_mps, yaw_rad, now_s)
+
+
+def join(hive, name, place_m, velocity_mps=STILL, now_s=0.0):
+    hive.join(name, place_m, now_s)
+    report(hive, name, place_m, velocity_mps, now_s=now_s)
+
+
+def velocity_mps(hive, name, now_s=0.0):
+    hive.advance(now_s)
+    return np.array(hive.wanted(name).velocity_world_mps)
+
+
+def test_places_are_counted_team_by_team_in_the_order_of_the_file(tmp_path):
+    flier = "model: crazyflie, controller: [velocity, acceleration, attitude, mixer]"
+    flock = "guidance: {type: flock, behaviours: [cohesion]}"
+    more = f"""
+  one: {{{flier}, team: b, {flock}}}
+  two: {{model: pelican, team: a, guidance: {{type: hold}}}}
+  three: {{{flier}, team: b, {flock}}}
+"""
+    hive = Hive(load_scenario(write_scenario(tmp_path, 2, more)))
+    assert list(hive.places) == ["drone-1", "drone-2", "one", "three", "two"]
+    assert [place.guided for place in hive.places.values()] == [True] * 4 + [False]
+    assert [place.team for place in hive.places.values()] == ["all", "all", "b", "b", "a"]
+
+
+def test_the_rate_is_that_of_the_flocks(hive):
+    assert hive.rate_hz == 25.0
+
+
+def test_a_scenario_without_a_flock_is_refused():
+    with pytest.raises(ScenarioError, match="no vehicle flies in a flock"):
+        Hive(load_scenario("hover-pelican"))
+
+
+def test_one_alone_is_led_to_the_target(hive):
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    wanted = velocity_mps(hive, "drone-1")
+    # half of the way in a second, 1 m/s at most
+    np.testing.assert_allclose(wanted, np.array([1.0, 1.0, 0.0]) / 2**0.5, atol=1e-12)
+
+
+def test_where_a_set_point_leads_is_a_period_ahead(hive):
+    join(hive, "drone-1", (0.0, 1.0, 5.0))
+    hive.advance(0.0)
+    wanted = hive.wanted("drone-1")
+    step = np.array(wanted.velocity_world_mps) * hive.period_s
+    np.testing.assert_allclose(wanted.position_world_m, np.array([0.0, 1.0, 5.0]) + step)
+
+
+def test_two_that_are_too_near_part(hive):
+    join(hive, "drone-1", TARGET)
+    join(hive, "drone-2", (5.5, 5.0, 5.0))
+    assert velocity_mps(hive, "drone-1")[0] < -0.5
+    assert velocity_mps(hive, "drone-2")[0] > 0.5
+
+
+def test_the_yaw_of_the_first_report_is_kept(hive):
+    hive.join("drone-1", TARGET, 0.0)
+    for yaw_rad in (0.7, 0.9):
+        report(hive, "drone-1", TARGET, yaw_rad=yaw_rad)
+        hive.advance(0.0)
+        assert hive.wanted("drone-1").yaw_rad == pytest.approx(0.7)
+
+
+def test_a_report_is_carried_on_by_its_age_but_not_for_ever(hive):
+    hive.behave("drone-1", ["targeting"])
+    speed_mps = 2.0
+    for age_s, counted_s in ((0.0, 0.0), (0.2, 0.2), (60.0, LONGEST_FORESIGHT_S)):
+        join(hive, "drone-1", (4.0, 5.0, 5.0), (speed_mps, 0.0, 0.0), now_s=10.0)
+        hive.behave("drone-1", ["targeting"])
+        wanted = velocity_mps(hive, "drone-1", now_s=10.0 + age_s)
+        assert wanted[0] == pytest.approx(0.5 * (1.0 - speed_mps * counted_s))
+
+
+def test_nobody_is_told_anything_before_a_report(hive):
+    hive.join("drone-1", TARGET, 0.0)
+    hive.advance(0.0)
+    assert hive.wanted("drone-1") is None
+    assert hive.wanted("drone-2") is None
+
+
+@pytest.mark.parametrize("way", ["pause", "lose"])
+def test_who_does_not_fly_along_is_kept_clear_of_and_does_not_count_as_a_mate(hive, way):
+    join(hive, "drone-1", TARGET)
+    join(hive, "drone-2", (5.5, 5.0, 5.0))
+    getattr(hive, way)("drone-2")
+    hive.advance(0.0)
+    assert hive.wanted("drone-2") is None
+    assert hive.wanted("drone-1").velocity_world_mps[0] < -0.5
+    hive.behave("drone-1", ["cohesion", "targeting", "alignment"])
+    np.testing.assert_allclose(velocity_mps(hive, "drone-1"), 0.0, atol=1e-12)
+
+
+def test_who_has_left_is_not_there(hive):
+    join(hive, "drone-1", TARGET)
+    join(hive, "drone-2", (5.5, 5.0, 5.0))
+    hive.leave("drone-2")
+    np.testing.assert_allclose(velocity_mps(hive, "drone-1"), 0.0, atol=1e-12)
+
+
+def test_who_flies_along_again_is_guided_again(hive):
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    hive.pause("drone-1")
+    hive.advance(0.0)
+    assert hive.wanted("drone-1") is None
+    hive.resume("drone-1")
+    assert hive.wanted("drone-1") is None
+    hive.advance(0.0)
+    assert hive.wanted("drone-1") is not None
+
+
+def test_behaviours_are_switched_by_name_and_by_place(hive):
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    before = velocity_mps(hive, "drone-1")
+    for switched in ([], ["cohesion"], [0, 1]):
+        hive.behave("drone-1", switched)
+        np.testing.assert_allclose(velocity_mps(hive, "drone-1"), 0.0, atol=1e-12)
+    hive.behave("drone-1", [3])
+    np.testing.assert_array_equal(velocity_mps(hive, "drone-1"), before)
+
+
+@pytest.mark.parametrize("wrong", ["cohesio", 4, -1])
+def test_behaviours_that_are_not_there_are_refused_and_change_nothing(hive, wrong):
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    before = velocity_mps(hive, "drone-1")
+    with pytest.raises(CommandError, match="there is no behaviour"):
+        hive.behave("drone-1", ["cohesion", wrong])
+    np.testing.assert_array_equal(velocity_mps(hive, "drone-1"), before)
+
+
+def test_joining_again_begins_anew(hive):
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    hive.behave("drone-1", [])
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    assert np.linalg.norm(velocity_mps(hive, "drone-1")) == pytest.approx(1.0)
+
+
+def test_one_far_out_disturbs_nobody(hive):
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    alone = velocity_mps(hive, "drone-1")
+    join(hive, "drone-2", (1e7, -1e7, 1e7), (1e3, 1e3, 1e3))
+    np.testing.assert_array_equal(velocity_mps(hive, "drone-1"), alone)
+    assert np.isfinite(velocity_mps(hive, "drone-2")).all()
+
+
+def test_a_flock_reaches_its_target(hive):
+    points = {name: Point(start_m(i)) for i, name in enumerate(hive.places)}
+    for name, point in points.items():
+        hive.join(name, point.said[0], 0.0)
+    least_m = np.inf
+    for k in range(750):
+        for name, point in points.items():
+            report(hive, name, *point.said, now_s=0.04 * k)
+        hive.advance(0.04 * k)
+        for name, point in points.items():
+            point.move(hive.wanted(name).velocity_world_mps, 0.04)
+        least_m = min(least_m, least_distance_m(list(points.values())))
+    middle = np.mean([point.place_m for point in points.values()], axis=0)
+    np.testing.assert_allclose(middle, TARGET, atol=0.02)
+    assert least_m > 0.8

@@ -1,0 +1,20 @@
+from kittiwake.adapters.hub.limits import Bucket
+
+
+def test_a_bucket_lets_its_rate_pass_for_ever():
+    bucket = Bucket(rate_hz=200.0, burst=200.0, now_s=0.0)
+    assert all(bucket.take(k / 200.0) for k in range(2000))
+
+
+def test_a_bucket_lets_a_burst_pass_and_no_more():
+    bucket = Bucket(rate_hz=200.0, burst=50.0, now_s=0.0)
+    assert [bucket.take(100.0) for _ in range(51)] == [True] * 50 + [False]
+    # 10 ms bring two more
+    assert [bucket.take(100.01) for _ in range(3)] == [True, True, False]
+
+
+def test_a_frame_that_is_given_back_does_not_count():
+    bucket = Bucket(rate_hz=1.0, burst=1.0, now_s=0.0)
+    for _ in range(100):
+        assert bucket.take(0.0)
+        bucket.give_back()
