@@ -56,8 +56,10 @@ from kittiwake.core.instrument import Sample
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.core.parts import Flow
+from kittiwake.core.peers import Peer, Peers, Report, Roster
 from kittiwake.core.plume import PLUME, Plume, Site
 from kittiwake.core.presence import Presence, Wake
+from kittiwake.core.radio import Broadcast
 from kittiwake.core.ray import Ray, cast
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
@@ -135,6 +137,7 @@ from kittiwake.guidance.conditions import Condition
 from kittiwake.guidance.courses import Course
 from kittiwake.guidance.curve import Curve
 from kittiwake.guidance.deck_landing import DeckLanding
+from kittiwake.guidance.flock import Flock
 from kittiwake.guidance.follow_deck import FollowDeck
 from kittiwake.guidance.follow_surface import FollowSurface
 from kittiwake.guidance.follow_trajectory import FollowTrajectory
@@ -174,6 +177,16 @@ from kittiwake.sensors.terrain_sensor import TerrainMeasurement
 from kittiwake.sensors.ultrasonic import Ultrasonic
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 from kittiwake.sensors.ultrasonic_head import UltrasonicHead
+from kittiwake.swarm import BEHAVIOURS, RADIOS
+from kittiwake.swarm.alignment import Alignment
+from kittiwake.swarm.cohesion import Cohesion
+from kittiwake.swarm.follow_leader import FollowLeader
+from kittiwake.swarm.formation import Formation
+from kittiwake.swarm.informed_avoid import InformedAvoid
+from kittiwake.swarm.lossy_radio import LossyRadio
+from kittiwake.swarm.olfati_saber import OlfatiSaber
+from kittiwake.swarm.separation import Separation
+from kittiwake.swarm.targeting import Targeting
 from kittiwake.vehicles import VEHICLES
 
 DT_S = 0.02
@@ -255,6 +268,35 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "avoidance/barrier": {
         "by a lidar": lambda: seeing(Barrier(), "lidar-2d"),
         "by two": lambda: seeing(Barrier(), "ultrasonic", "ultrasonic-fan"),
+    },
+    "behaviours/targeting": {"plain": lambda: Targeting(target_world_m=Vec3(5.0, 5.0, 5.0))},
+    "behaviours/olfati-saber": {
+        "to a target": lambda: OlfatiSaber(target_world_m=Vec3(5.0, 5.0, 5.0)),
+        "adrift": OlfatiSaber,
+    },
+    "behaviours/formation": {
+        shape: partial(Formation, shape, heading_rad=0.5)
+        for shape in ("wedge", "line", "column", "circle", "grid")
+    },
+    "behaviours/informed-avoid": {
+        "without a map": InformedAvoid,
+        "by a map": lambda: InformedAvoid(4.0, horizon_s=5.0).prepared(
+            Situation(
+                dataclasses.replace(world(), obstacles=(Box(AHEAD, Vec3(1.0, 2.0, 3.0)),)),
+                None,
+                Start(),
+                {},
+            )
+        ),
+    },
+    "guidance/flock": {
+        "summed": lambda: Flock((Separation(), Alignment(), Cohesion(weight=0.5))),
+        "in order": lambda: Flock((InformedAvoid(), FollowLeader()), combine="order"),
+    },
+    "radios/lossy": {
+        "late": lambda: LossyRadio(
+            latency_s=2.0 * DT_S, loss=0.5, fade_distance_m=20.0, bandwidth_bps=1e4
+        ),
     },
     "batteries/lithium-polymer": {
         "full": lambda: LithiumPolymer(3, 3600.0, 0.06, 0.7, 3.0),
@@ -865,10 +907,43 @@ def _received(circumstance: Circumstance) -> Sample:
     return strong(Sample(fix, fix, fresh=True))
 
 
+def _peers(circumstance: Circumstance) -> Peers:
+    """Some others, of which one is a mate, one is of another team and one is not heard."""
+    place = circumstance.start.position_world_m
+    velocity = circumstance.start.velocity_world_mps
+    others = [
+        Peer(place + Vec3(1.5, 0.5, 0.2), velocity * 0.9, 0.1, 1, mate=True, heard=True),
+        Peer(place + Vec3(-0.5, -1.0, 0.1), velocity * -1.0, 0.2, 0, mate=False, heard=True),
+        Peer(Vec3.zero(), Vec3.zero(), 0.0, 0, mate=False, heard=False),
+    ]
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *map(strong, others))
+    return strong(Peers(stacked, others[0], 2, 3))
+
+
+def _broadcast(circumstance: Circumstance) -> Broadcast:
+    """What four vehicles in two teams tell; the last one is lost."""
+    count = 4
+    place, speed = circumstance.start.position_world_m, circumstance.start.velocity_world_mps
+    places = [place + Vec3(3.0 * i, 0.5 * i, 0.0) for i in range(count)]
+    reports = [strong(Report(one, speed, 0.1, True)) for one in places]
+    both = [(report, strong(one)) for report, one in zip(reports, places, strict=True)]
+    told, true = jax.tree.map(lambda *leaves: jnp.stack(leaves), *both)
+    teams = [jnp.asarray(column, jnp.int32) for column in ((0, 0, 1, 1), (0, 1, 0, 1), (2,) * 4)]
+    leaders = jnp.asarray([0, 0, 2, 0], jnp.int32)
+    return Broadcast(told, true, jnp.arange(count) < 3, Roster(*teams, leaders), jnp.asarray(DT_S))
+
+
+def _listen(radio: Any, state: Any, told: Broadcast, key: Any) -> tuple[Any, Any]:
+    """What the first vehicle hears of the one that is nearest to it."""
+    later, peers = radio.step(state, told, DT_S, key)
+    return later, jax.tree.map(lambda leaf: leaf[0, 0], peers.others)
+
+
 def _to_guide(guidance: Any, circumstance: Circumstance, tick: int) -> GuidanceInputs:
     seen = _sensed(guidance, circumstance, tick)
     time_s, number = tick * DT_S, jnp.asarray(tick, jnp.int32)
-    return GuidanceInputs(time_s, number, seen.truth, seen.measurements, seen.fresh)
+    peers = _peers(circumstance)
+    return GuidanceInputs(time_s, number, seen.truth, seen.measurements, seen.fresh, peers=peers)
 
 
 def _to_avoid(avoidance: Any, circumstance: Circumstance, tick: int) -> AvoidanceInputs:
@@ -905,6 +980,18 @@ CONTRACTS = {
         _step,
     ),
     "avoidance": Contract(AVOIDANCE, _to_avoid, _step),
+    "behaviours": Contract(
+        BEHAVIOURS,
+        lambda _, at, __: (at.motion, _peers(at)),
+        lambda behaviour, state, inputs, _: (state, behaviour.limited_world_mps(*inputs)),
+        lambda *_: (),
+    ),
+    "radios": Contract(
+        RADIOS,
+        lambda _, at, __: _broadcast(at),
+        _listen,
+        lambda radio, told, key: radio.begin(len(told.present), DT_S, key),
+    ),
     "estimators": Contract(
         ESTIMATORS,
         _sensed,

@@ -111,6 +111,12 @@ def test_own_component(printed):
     assert 0.1 < rms_cm < 10.0
 
 
+def test_hub_client(printed):
+    said, _ = printed("hub_client")
+    off_cm = float(re.search(r"is ([\d.]+) cm from the target", said).group(1))
+    assert off_cm < 20.0
+
+
 def test_read_a_log(printed):
     out, folder = printed("read_a_log")
     assert "log.mcap, scenario.yaml, summary.json" in out

@@ -20,11 +20,13 @@ from tests.physics.otters import (
 )
 from tests.physics.voyages import around
 
+import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import PropellerSpeeds
 from kittiwake.core.surroundings import Push
 from kittiwake.core.water import WaterSurface
+from kittiwake.environment.wind import ShearWind
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
@@ -436,6 +438,18 @@ def test_wind_drives_a_vessel_with_drag_and_no_other():
     left, _ = voyage(otter(), duration_s=60.0, world=around(wind))
     assert float(driven.velocity_world_mps.y[-1]) > 0.05
     np.testing.assert_array_equal(rows_of(left.velocity_world_mps), 0.0)
+
+
+def test_heaving_vessel_meets_the_wind_of_its_decks_height_over_the_water():
+    wind = {"type": "shear", "speed_at_6m_mps": 4.0, "from_deg": 270.0}
+    given = {"world.wind": wind, "world.waves": {"type": "regular", "height_m": 0.6, "period_s": 4}}
+    log = kw.load("otter-in-waves", given).run(8.0)
+    # from where it lies as the water does: it does not start so
+    met = log.column("otter", "wind_x_world_mps")[log.column("otter", "time_s") > 4.0]
+    expected = ShearWind(4.0, math.radians(270.0)).velocity_world_mps(0.35).x
+    assert np.ptp(log.column("otter", "z_m")) > 0.4
+    # a hull lies a few centimetres above or below the water that its waterplane covers
+    np.testing.assert_allclose(met, expected, rtol=0.1)
 
 
 def test_push_acts_at_the_centre_of_mass():

@@ -110,6 +110,17 @@ def test_friction_holds_a_block_on_a_slope_below_its_angle_and_lets_it_slide_abo
     assert speed[-1] == pytest.approx(expected, rel=0.02)
 
 
+@pytest.mark.parametrize("share", [0.2, 0.4])
+def test_a_block_that_is_pushed_aside_by_half_of_what_friction_holds_hardly_creeps(flown, share):
+    weight_n = MASS_KG * GRAVITY_MPS2
+    box = {"from_world_m": [-9, -9, -1], "to_world_m": [9, 9, 9]}
+    regions = {"push": {"type": "force", "force_world_n": [share * weight_n, 0, 0], **box}}
+    log = flown({"held": block((0, 0, HALF_M))}, regions=regions)
+    moved_m = np.ptp(column(log, "held", "x_m")[500:])
+    # within a second: it creeps by 29 um/s and 58 um/s
+    assert moved_m < 1e-4
+
+
 def test_two_blocks_that_meet_keep_their_momentum_and_part_or_stay(flown):
     vehicles = {
         "west": block((-1, 0.02, 30), velocity=(2, 0, 0)),

@@ -155,8 +155,14 @@ def test_the_written_scenario_flies_again_to_the_bit(spot, tmp_path):
 
 
 def test_a_run_over_an_earlier_one_replaces_it(tmp_path):
-    for duration in (0.2, 0.1):
-        kittiwake_does("run", *PLAIN, "--duration", duration, "--out", tmp_path, "--quiet")
+    run = ("run", *PLAIN, "--out", tmp_path, "--duration")
+    assert "replaced" not in kittiwake_does(*run, 0.2).err
+    products = ("sensors-pelican-2.png", "survey-algae.png", "samples.geojson", "pelican.csv")
+    for name in (*products, "notes.md"):
+        (tmp_path / name).write_text("of before")
+    assert f"{tmp_path} holds a run" in kittiwake_does(*run, 0.1).err
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"log.mcap", "scenario.yaml", "summary.json", "overview.png", "notes.md"}
     assert len(Log.read(tmp_path).values("pelican")) == 6
     assert json.loads((tmp_path / "summary.json").read_text())["duration_s"] == 0.1
 

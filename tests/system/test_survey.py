@@ -9,7 +9,10 @@ import rasterio
 from tests.system.commands import kittiwake_does
 
 import kittiwake as kw
+from kittiwake.analysis.log import Log
 from kittiwake.analysis.survey import Truth, found_by_probes
+from kittiwake.analysis.survey_maps import draw_survey
+from kittiwake.scenario.load import load_scenario
 
 SCENARIO = """\
 name: pond
@@ -42,6 +45,17 @@ def run(tmp_path_factory):
     (folder / "pond.geojson").write_text(POND, encoding="utf-8")
     assert kittiwake_does("run", folder / "pond.yaml", "--out", folder / "run")[0] == 0
     return folder / "run"
+
+
+def test_a_map_says_whose_samples_it_shows_and_where_the_shore_is(run):
+    log = Log.read(run)
+    figure = draw_survey(log, load_scenario(str(run / "scenario.yaml")), found_by_probes(log))
+    (legend,) = figure.legends
+    said = [text.get_text() for text in legend.get_texts()]
+    assert said == ["boat-1", "boat-2", "track", "shore, less the margin"]
+    one, other = legend.legend_handles[:2]
+    assert one.get_marker() != other.get_marker()
+    assert legend.legend_handles[3].get_linestyle() == "--"
 
 
 def test_a_survey_is_exported_as_points_and_as_a_map(run):

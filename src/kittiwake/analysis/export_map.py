@@ -205,6 +205,7 @@ def _write_map(
     ):
         file.write(cells, 1)
         file.set_band_description(1, probes[0].field)
+        file.set_band_unit(1, probes[0].unit)
         file.update_tags(1, unit=probes[0].unit)
 
 

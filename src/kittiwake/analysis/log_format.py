@@ -7,7 +7,8 @@ The file is an ordinary MCAP file (https://mcap.dev/spec), as Foxglove and PlotJ
 - a channel ``/NAME/log`` for each vehicle. A message is one row: a flat ROS 2 message of float64
   fields in CDR, whose four-byte header leaves eight-byte numbers aligned without padding, so that
   a message is that header and the row's bytes. ROS field names are narrower than column names and
-  are for display only;
+  are for display only. A picture is one field, an array of a fixed length, which has the same
+  bytes; in the metadata its columns are one entry;
 - a channel ``/events`` with JSON messages. It has a JSON schema because versions of PlotJuggler
   refuse a channel that has none; and the file names no profile because of it, for all channels of
   the profile ``ros2`` are CDR.
@@ -18,9 +19,13 @@ that was cut off anywhere lacks its last block at most.
 
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
+
+from kittiwake.analysis.log_fields import AXES, LogField, as_columns, as_fields
 
 METADATA_NAME = "kittiwake"
 EVENTS_TOPIC = "/events"
@@ -34,6 +39,7 @@ EVENTS_SCHEMA = {
 }
 
 CDR_LITTLE_ENDIAN = 0x00000100
+NUMBER_BYTES = 8
 CHUNK_BYTES = 2**25
 # The reader's bounds on what a file may make it allocate. A chunk is longer than CHUNK_BYTES by a
 # message at most; the rest leaves room for files that other tools have re-written.
@@ -62,27 +68,35 @@ def message_dtype(columns: tuple[str, ...]) -> np.dtype:
 
 def message_definition(columns: tuple[str, ...]) -> bytes:
     """The row as a ROS 2 message definition."""
-    return "".join(f"float64 {name}\n" for name in field_names(columns)).encode()
+    fields = as_fields(columns)
+    kinds = (f"float64[{field.count}]" if field.shape else "float64" for field in fields)
+    names = field_names(field.name + field.ending for field in fields)
+    return "".join(f"{kind} {name}\n" for kind, name in zip(kinds, names, strict=True)).encode()
 
 
-def field_names(columns: tuple[str, ...]) -> list[str]:
+def field_names(given: Iterable[str]) -> list[str]:
     """Distinct ROS 2 field names: lower case, digits and single underscores, a letter first."""
-    names: list[str] = []
-    for column in columns:
-        words = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_")
+    names: dict[str, None] = {}
+    counts: Counter[str] = Counter()
+    for own in given:
+        words = re.sub(r"[^a-z0-9]+", "_", own.lower()).strip("_")
         stem = words if words[:1].isalpha() else f"column_{words}".strip("_")
-        name, count = stem, 1
+        name = stem
         while name in names:
-            count += 1
-            name = f"{stem}_{count}"
-        names.append(name)
-    return names
+            # no number is tried twice, so that many alike are no slower than many that differ
+            counts[stem] += 1
+            name = f"{stem}_{counts[stem] + 1}"
+        names[name] = None
+    return list(names)
 
 
 def pack_layouts(layouts: Mapping[str, Layout]) -> dict[str, str]:
     """The metadata record: vehicles of one kind share an entry, so that a swarm's stays small."""
     distinct = list(dict.fromkeys(layouts.values()))
-    kinds = [{"columns": columns, "quantities": quantities} for columns, quantities in distinct]
+    kinds = [
+        {"columns": [_packed(field) for field in as_fields(columns)], "quantities": quantities}
+        for columns, quantities in distinct
+    ]
     vehicles = {name: distinct.index(layout) for name, layout in layouts.items()}
     return {"kinds": json.dumps(kinds), "vehicles": json.dumps(vehicles)}
 
@@ -93,15 +107,44 @@ def unpack_layouts(metadata: Mapping[str, str]) -> dict[str, Layout]:
     Raises:
         LookupError, TypeError, ValueError, RecursionError: if the record is not of this form.
     """
-    kinds = [
-        (_names(kind["columns"]), _names(kind["quantities"]))
-        for kind in json.loads(metadata["kinds"])
+    kinds = json.loads(metadata["kinds"])
+    fields = [[_unpacked(entry) for entry in _listed(kind["columns"])] for kind in kinds]
+    numbers = sum(field.count for own in fields for field in own)
+    if numbers * NUMBER_BYTES > CHUNK_LIMIT_BYTES:
+        message = f"{numbers} columns are more than a row can have"
+        raise ValueError(message)
+    layouts = [
+        (as_columns(own), tuple(_name(name) for name in _listed(kind["quantities"])))
+        for own, kind in zip(fields, kinds, strict=True)
     ]
-    return {name: kinds[kind] for name, kind in json.loads(metadata["vehicles"]).items()}
+    return {name: layouts[kind] for name, kind in json.loads(metadata["vehicles"]).items()}
 
 
-def _names(given: object) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        message = "a list of names is expected"
+def _packed(field: LogField) -> Any:
+    if not field.shape:
+        return field.name
+    return {"array": field.name, "shape": field.shape, "ending": field.ending}
+
+
+def _unpacked(entry: Any) -> LogField:
+    if not isinstance(entry, dict):
+        return LogField(_name(entry))
+    shape = tuple(_listed(entry["shape"]))
+    if len(shape) not in AXES or not all(type(size) is int and size > 0 for size in shape):
+        message = "an array has two axes or three, each with a size"
+        raise ValueError(message)
+    return LogField(_name(entry["array"]), shape, _name(entry["ending"]))
+
+
+def _name(given: object) -> str:
+    if not isinstance(given, str):
+        message = "a name is expected"
         raise TypeError(message)
-    return tuple(given)
+    return given
+
+
+def _listed(given: object) -> list[Any]:
+    if not isinstance(given, list):
+        message = "a list is expected"
+        raise TypeError(message)
+    return given

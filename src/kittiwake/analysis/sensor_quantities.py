@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -11,10 +11,14 @@ from jaxtyping import Bool, Float64
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.overview.inputs import UNITS
+from kittiwake.analysis.probed import field_of
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.sensors.round_robin import SENSORS
 
-FRESH = "fresh"
+FRESH, VALID = "fresh", "valid"
+# of which a probe's unit is that of its field
+VALUE = "value"
+TURN_DEG = 360.0
 # red, green and blue
 COLOURS = 3
 # x, y, z or a place in an array, between two words or at the end
@@ -30,8 +34,8 @@ class Quantity:
     It holds the rows of the log in which something was new since the row before. ``parts`` are the
     names of its numbers, none for a quantity of one; of an image, ``shape`` is how many rows and
     columns there are, and how many colours of a picture. ``ideal`` is None where no sensor without
-    errors could be said to say anything. ``valid`` is False where either says itself that its
-    number means nothing.
+    errors could be said to say anything. ``valid`` and ``ideal_valid`` are False where either says
+    itself that its number means nothing.
     """
 
     title: str
@@ -40,6 +44,7 @@ class Quantity:
     measured: Samples
     ideal: Samples | None
     valid: Bool[np.ndarray, "samples parts"]
+    ideal_valid: Bool[np.ndarray, "samples parts"]
     unit: str = ""
     shape: tuple[int, ...] | None = None
 
@@ -56,11 +61,25 @@ class Quantity:
 
     @property
     def error(self) -> Samples | None:
-        """Of what has one; NaN where either is not finite or not valid."""
+        """Of what has one; NaN where either is not finite or not valid.
+
+        Angles differ by half a turn at most: 179 degrees are 2 away from -179.
+        """
         if self.ideal is None or self.whole:
             return None
-        known = np.isfinite(self.measured) & np.isfinite(self.ideal) & self.valid
-        return np.where(known, self.measured, np.nan) - np.where(known, self.ideal, np.nan)
+        known = np.isfinite(self.measured) & np.isfinite(self.ideal)
+        known &= self.valid & self.ideal_valid
+        error = np.where(known, self.measured, np.nan) - np.where(known, self.ideal, np.nan)
+        return error - TURN_DEG * np.round(error / TURN_DEG) if self.unit == "deg" else error
+
+    @property
+    def told(self) -> tuple[Samples, Samples | None]:
+        """What was measured, and what is ideal; NaN where that means nothing."""
+        if self.whole:
+            return self.measured, self.ideal
+        measured = np.where(self.valid, self.measured, np.nan)
+        ideal = self.ideal
+        return measured, None if ideal is None else np.where(self.ideal_valid, ideal, np.nan)
 
 
 def check_sensors(log: Log, wanted: Collection[str]) -> None:
@@ -81,12 +100,32 @@ def quantities(log: Log, vehicle: str, wanted: Collection[str] = ()) -> list[Qua
     """What a vehicle's sensors measured, or those that are wanted, in the order of its columns."""
     # a camera has thousands of columns
     places = {column: place for place, column in enumerate(log.columns(vehicle))}
-    return [
+    found = (
         _quantity(log, vehicle, places, (sensor, base), names)
         for sensor, bases in _grouped(log.columns(vehicle)).items()
         if not wanted or sensor in wanted
         for base, names in bases.items()
-    ]
+    )
+    return [_of_one_colour(quantity) for quantity in found]
+
+
+def _of_one_colour(quantity: Quantity) -> Quantity:
+    """An image of flags of which all pixels always agree is one flag over time."""
+    if quantity.shape is None or not quantity.flag:
+        return quantity
+    first = quantity.measured[:, :1]
+    told = (quantity.measured,) if quantity.ideal is None else (quantity.measured, quantity.ideal)
+    if any((flags != flags[:, :1]).any() for flags in told):
+        return quantity
+    return replace(
+        quantity,
+        parts=("",),
+        shape=None,
+        measured=first,
+        ideal=None if quantity.ideal is None else quantity.ideal[:, :1],
+        valid=quantity.valid[:, :1],
+        ideal_valid=quantity.ideal_valid[:, :1],
+    )
 
 
 def _grouped(columns: Collection[str]) -> dict[str, dict[str, list[str]]]:
@@ -113,21 +152,26 @@ def _quantity(
 
     words, _, ending = base.rpartition("_")
     unit, factor = UNITS.get(ending, ("", 1.0)) if words else ("", 1.0)
+    if base == VALUE and _kind(log.scenario, vehicle, sensor) == "probe":
+        words, unit = base, field_of(log, vehicle, sensor)[1]
     said = f"{words} ({unit})" if unit else base
     numbers = [_numbers(name) for name in names]
     known = f"ideal.{sensor}.{names[0]}" in places
-    flags = ["_".join(["valid", *map(str, place)]) for place in numbers]
-    valid = np.ones((int(fresh.sum()), len(names)), bool)
-    for kind in ("sensor", "ideal"):
-        if all(f"{kind}.{sensor}.{flag}" in places for flag in flags):
-            valid &= values[:, [places[f"{kind}.{sensor}.{flag}"] for flag in flags]][fresh] > 0.0
+    flags = ["_".join([VALID, *map(str, place)]) for place in numbers]
+
+    def read_flags(kind: str) -> Bool[np.ndarray, "samples parts"]:
+        if not all(f"{kind}.{sensor}.{flag}" in places for flag in flags):
+            return np.ones((int(fresh.sum()), len(names)), bool)
+        return values[:, [places[f"{kind}.{sensor}.{flag}"] for flag in flags]][fresh] > 0.0
+
     return Quantity(
         title=f"{sensor}: {said.replace('_', ' ')}",
         parts=_parts(names, numbers, _kind(log.scenario, vehicle, sensor)),
         time_s=values[fresh, places["time_s"]],
         measured=factor * read("sensor"),
         ideal=factor * read("ideal") if known else None,
-        valid=valid,
+        valid=read_flags("sensor"),
+        ideal_valid=read_flags("ideal"),
         unit=unit,
         shape=_shape(numbers),
     )

@@ -14,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from kittiwake.analysis.overview import look
 from kittiwake.analysis.overview.inputs import NO_BREAK
+from kittiwake.analysis.overview.series import cut_at_jumps
 from kittiwake.analysis.sensor_quantities import Quantity, Samples
 
 # more numbers than these are a map
@@ -65,7 +66,7 @@ def _draw_curves(axes: Axes, quantity: Quantity) -> None:
     lanes = _lanes(quantity)
     scale = RAISED if lanes.any() else 1.0
     look.few_ticks(axes)
-    for numbers, dark in ((quantity.measured, False), (quantity.ideal, True)):
+    for numbers, dark in zip(quantity.told, (False, True), strict=True):
         if numbers is not None:
             _draw_numbers(axes, quantity, lanes + scale * numbers, dark=dark)
     if lanes.any():
@@ -76,6 +77,8 @@ def _draw_curves(axes: Axes, quantity: Quantity) -> None:
         axes.set_yticks([0.0, 1.0], ["no", "yes"])
     elif quantity.whole:
         axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    if np.isnan(quantity.told[0]).all():
+        _say(axes, "never valid")
     if len(quantity.parts) > 1 and not lanes.any():
         look.list_beside(axes, _names(quantity))
 
@@ -90,10 +93,12 @@ def _draw_numbers(axes: Axes, quantity: Quantity, numbers: Samples, *, dark: boo
     thin = _thinned(quantity.time_s)
     for shown, colour in zip(numbers[thin].T, look.HUES, strict=False):
         own = WITHOUT_ERRORS if dark else _look(quantity, colour)
+        # a line through a jump, which dots do not have
+        drawn = cut_at_jumps(shown) if dark and quantity.unit == "deg" else shown
         if quantity.whole:
             axes.step(quantity.time_s[thin], shown, where="post", **own)
         else:
-            axes.plot(quantity.time_s[thin], shown, **own)
+            axes.plot(quantity.time_s[thin], drawn, **own)
 
 
 def _look(quantity: Quantity, colour: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ A sample is placed where its vehicle is in the row of the log that brings it, so
 slower than the probe keeps the newest one of each row, up to one row late.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +12,12 @@ import shapely
 from jaxtyping import Bool, Float64
 
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.probed import field_of, mapping_in
 from kittiwake.analysis.table import POSITION_WORLD_M
 from kittiwake.core.field import FIELD, Field
-from kittiwake.core.shore import Shore
 from kittiwake.guidance.courses import Course
-from kittiwake.scenario.parameters import build_component
+from kittiwake.scenario import waters
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.shores import read_shore
 
 PROBE = ("value", "valid", "fresh")
 # of a piece of water, along its longer side
@@ -61,52 +59,16 @@ def _probes(columns: tuple[str, ...]) -> list[str]:
 def _found(log: Log, vehicle: str, sensor: str) -> Found:
     value, valid, fresh = (log.column(vehicle, f"sensor.{sensor}.{part}") for part in PROBE)
     kept = (valid > 0.0) & (fresh > 0.0) & np.isfinite(value)
-    fields = _mapping(log.scenario, "world", "fields")
-    entry = _mapping(log.scenario, "vehicles")
-    entry = entry.get(vehicle) or entry.get(vehicle.rpartition("-")[0])
-    given = _mapping(entry, "sensors", sensor).get("field")
-    name = given if isinstance(given, str) else next(iter(fields), sensor)
-    unit = _mapping(fields, name).get("unit", "")
+    name, unit = field_of(log, vehicle, sensor)
     time_s = log.column(vehicle, "time_s")
     positions_m = log.tables[vehicle].part(POSITION_WORLD_M)
     found = (time_s[kept], value[kept], positions_m[kept])
-    return Found(vehicle, sensor, str(name), str(unit), *found)
-
-
-def _mapping(data: Any, *keys: str) -> Mapping[str, Any]:
-    for key in keys:
-        data = data.get(key) if isinstance(data, Mapping) else None
-    return data if isinstance(data, Mapping) else {}
+    return Found(vehicle, sensor, name, unit, *found)
 
 
 def coverages(scenario: Scenario) -> dict[str, Course]:
     """The courses that cover water, by vehicle; of a mission the first one."""
-    found: dict[str, Course] = {}
-    given = scenario.document.data.get("vehicles", {})
-    for name in scenario.vehicles:
-        entry = name if name in given else name.rpartition("-")[0]
-        path = ("vehicles", entry, "guidance")
-        inside = _courses(given.get(entry, {}).get("guidance"), path)
-        for place, data in inside:
-            files = {"file": _shore(scenario, (*place, "file"))} if "file" in data else {}
-            where = scenario.document.where
-            found[name] = build_component(Course, {**data, **files}, where, place)
-            break
-    return found
-
-
-def _courses(data: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Those of a guidance or inside it, with their places in the file."""
-    inside = enumerate(data) if isinstance(data, list) else ()
-    for key, value in data.items() if isinstance(data, dict) else inside:
-        if key == "course" and isinstance(value, dict) and value.get("shape") == "coverage":
-            yield (*path, key), value
-        else:
-            yield from _courses(value, (*path, key))
-
-
-def _shore(scenario: Scenario, path: tuple[Any, ...]) -> Shore:
-    return read_shore(scenario.tables[path])
+    return waters.coverages(scenario.document, scenario.vehicles, scenario.tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +89,7 @@ class Truth:
         process = scenario.world.processes.get(FIELD + name)
         if process is None or not isinstance(process.component, Field):
             return None
-        single = _mapping(log.summary, "metrics").get("precision") == "float32"
+        single = mapping_in(log.summary, "metrics").get("precision") == "float32"
         with jax.enable_x64(not single):
             key = named(named(seed_key(seed), f"world.{FIELD}{name}"), "init")
             return cls(process.component, process.component.init(key), single)
@@ -154,14 +116,14 @@ def survey_metrics(log: Log, scenario: Scenario, seed: int) -> dict[str, Any]:
     that of the surface at the end. Nothing of a flight without a course that covers water.
     """
     courses = coverages(scenario)
-    waters = {name: course.water(scenario.world.origin) for name, course in courses.items()}
-    if not waters:
+    water = {name: course.water(scenario.world.origin) for name, course in courses.items()}
+    if not water:
         return {}
     passed = {
-        name: {"covered_share": covered_share(log, name, waters[name], course)}
+        name: {"covered_share": covered_share(log, name, water[name], course)}
         for name, course in courses.items()
     }
-    together = shapely.union_all(list(waters.values()))
+    together = shapely.union_all(list(water.values()))
     places_m = _places_in(together)
     fields = {found.field: found.unit for found in found_by_probes(log)}
     maps = {name: _map(log, scenario, seed, name, places_m) for name in fields}

@@ -1,6 +1,7 @@
 """A map for each field that probes have met: what they said over what was there, and the tracks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from kittiwake.analysis.log import SCENARIO_FILE, Log
 from kittiwake.analysis.overview import look
@@ -25,6 +27,12 @@ MAX_SAMPLES = 5000
 # around what is drawn, as a share of its size
 AIR = 0.04
 SHADES = "viridis"
+# by vehicle, in turn
+MARKERS = ("o", "s", "^", "D", "v", "P")
+MAX_NAMED, MAX_NAME = 6, 14
+SHORE: dict[str, Any] = {"color": look.INK, "linewidth": 1.0, "linestyle": (0, (5, 3))}
+TRACK: dict[str, Any] = {"color": "white", "linewidth": 0.8, "alpha": 0.8}
+SAMPLE: dict[str, Any] = {"color": look.GREY, "markeredgecolor": "white", "linestyle": ""}
 
 
 def save_survey_maps(log: Log, folder: Path) -> list[Path]:
@@ -49,7 +57,7 @@ def draw_survey(log: Log, scenario: Scenario, probes: Sequence[Found]) -> Figure
     """The map of what these probes of one field said."""
     figure = Figure(figsize=PAGE_IN, dpi=look.DPI, facecolor="white")
     FigureCanvasAgg(figure)
-    axes: Axes = figure.add_axes((0.09, 0.08, 0.78, 0.82))
+    axes: Axes = figure.add_axes((0.09, 0.08, 0.78, 0.76))
     courses = coverages(scenario)
     waters = [course.water(scenario.world.origin) for course in courses.values()]
     tracks = {probe.vehicle: _track(log, probe.vehicle) for probe in probes}
@@ -64,23 +72,51 @@ def draw_survey(log: Log, scenario: Scenario, probes: Sequence[Found]) -> Figure
         axes.imshow(truth, origin="lower", extent=extent, norm=norm, cmap=SHADES, zorder=0.5)
     for water in waters:
         for ring in (water.exterior, *water.interiors):
-            axes.plot(*np.asarray(ring.coords).T, color=look.INK, linewidth=1.0, zorder=1.0)
+            axes.plot(*np.asarray(ring.coords).T, zorder=1.0, **SHORE)
     for track in tracks.values():
-        axes.plot(*track.T, color="white", linewidth=0.8, alpha=0.8, zorder=1.5)
+        axes.plot(*track.T, zorder=1.5, **TRACK)
+    markers = dict(zip(tracks, cycle(MARKERS), strict=False))
     for probe in probes:
-        _draw_samples(axes, probe, norm)
+        _draw_samples(axes, probe, norm, markers[probe.vehicle])
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     axes.grid(visible=False)
     axes.set(xlabel="east (m)", ylabel="north (m)")
     _draw_words(figure, probes, norm, surface=truth is not None)
+    _draw_legend(figure, markers, with_shore=bool(waters))
     return figure
 
 
-def _draw_samples(axes: Axes, probe: Found, norm: Normalize) -> None:
+def _draw_legend(figure: Figure, markers: Mapping[str, str], *, with_shore: bool) -> None:
+    """What the marks are, in a line above the map; of many vehicles the first few."""
+    samples = [
+        Line2D([], [], marker=marker, label=look.shortened(name, MAX_NAME), **SAMPLE)
+        for name, marker in list(markers.items())[:MAX_NAMED]
+    ]
+    more = len(markers) - len(samples)
+    rest = [Line2D([], [], linestyle="", label=f"and {more} more")] if more else []
+    shore = [Line2D([], [], label="shore, less the margin", **SHORE)] if with_shore else []
+    track = Line2D([], [], label="track", **TRACK)
+    legend = figure.legend(
+        handles=[*samples, *rest, track, *shore],
+        loc="upper left",
+        bbox_to_anchor=(0.085, 0.915),
+        ncols=MAX_NAMED,
+        fontsize=look.SMALL,
+        # white tracks have to be seen
+        facecolor=look.PALE,
+        edgecolor="none",
+        borderpad=0.3,
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def _draw_samples(axes: Axes, probe: Found, norm: Normalize, marker: str) -> None:
     step = -(-len(probe.values) // MAX_SAMPLES)
     places = probe.positions_world_m[::step, :2]
     style: dict[str, Any] = {"s": 18.0, "linewidths": 0.3, "edgecolors": "white", "zorder": 2.0}
-    axes.scatter(*places.T, c=probe.values[::step], norm=norm, cmap=SHADES, **style)
+    shades = probe.values[::step]
+    axes.scatter(*places.T, c=shades, marker=marker, norm=norm, cmap=SHADES, **style)
 
 
 def _draw_words(figure: Figure, probes: Sequence[Found], norm: Normalize, *, surface: bool) -> None:
@@ -92,7 +128,7 @@ def _draw_words(figure: Figure, probes: Sequence[Found], norm: Normalize, *, sur
         note = "Behind them the true field at the end of the flight, in the same colours."
         figure.text(0.09, 0.92, note, color=look.GREY)
     bar = figure.colorbar(
-        ScalarMappable(norm, SHADES), cax=figure.add_axes((0.9, 0.08, 0.02, 0.82))
+        ScalarMappable(norm, SHADES), cax=figure.add_axes((0.9, 0.08, 0.02, 0.76))
     )
     bar.set_label(f"{name} ({unit})" if unit else name, parse_math=False)
 

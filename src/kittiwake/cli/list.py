@@ -32,6 +32,7 @@ from kittiwake.guidance import AVOIDANCE, GUIDANCE
 from kittiwake.physics import PHYSICS
 from kittiwake.scenario.library import summaries
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
+from kittiwake.swarm import BEHAVIOURS, RADIOS
 from kittiwake.vehicles import VEHICLES
 
 REGISTRIES: tuple[Registry, ...] = (
@@ -42,6 +43,8 @@ REGISTRIES: tuple[Registry, ...] = (
     CONTROLLERS,
     GUIDANCE,
     AVOIDANCE,
+    BEHAVIOURS,
+    RADIOS,
     ROTORS,
     FORCES,
     GROUND_EFFECTS,
@@ -63,8 +66,8 @@ REGISTRIES: tuple[Registry, ...] = (
     INTERACTIONS,
     PHYSICS,
 )
-# no behaviours and no tasks are there yet, but scripts may ask for them
-KINDS = ("scenarios", "behaviours", "tasks", *(registry.family for registry in REGISTRIES))
+# no tasks are there yet, but scripts may ask for them
+KINDS = ("scenarios", "tasks", *(registry.family for registry in REGISTRIES))
 
 
 def list_(

@@ -44,21 +44,27 @@ def run(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but mistakes.")] = False,
 ) -> None:
-    """Fly a scenario and write its log, summary and picture into a folder."""
+    """Fly a scenario and write its log, summary and picture into a folder.
+
+    A run that the folder holds is replaced: its log, pictures and exports are removed.
+    """
     from kittiwake.analysis.overview import save_overview
-    from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, prepare_folder
+    from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, holds_run, prepare_folder
     from kittiwake.runtime.simulation import Simulation
     from kittiwake.scenario.load import load_scenario
 
     keep_compiled()
-    items = [*(overrides or []), *_as_overrides(duration, seed)]
+    items = [*(overrides or []), *as_overrides(duration, seed)]
     loaded = load_scenario(scenario, items)
     folder = out or Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     loaded.check_flight()
     if not quiet:
         show_remarks(loaded)
+        if holds_run(folder):
+            said = f"Note: {folder} holds a run; its log, pictures and exports are replaced.\n"
+            sys.stderr.write(said)
     prepare_folder(folder)
-    with _progress(shown=not (as_json or quiet)) as progress:
+    with show_progress(shown=not (as_json or quiet)) as progress:
         simulation = Simulation(loaded)
         flight = simulation.flight()
         log = fly_into(simulation, flight, folder, progress(flight))
@@ -67,7 +73,7 @@ def run(
     if as_json:
         sys.stdout.write(json.dumps(summary) + "\n")
     elif not quiet:
-        _show(summary, folder)
+        show_summary(summary, folder)
     if summary["status"] != "completed":
         raise typer.Exit(RUN_FAILED)
 
@@ -85,7 +91,8 @@ def keep_compiled() -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
 
 
-def _as_overrides(duration: str | None, seed: str | None) -> list[str]:
+def as_overrides(duration: str | None, seed: str | None) -> list[str]:
+    """What options say, as overrides of the scenario."""
     given = {
         "time.duration_s": None if duration is None else _duration_s(duration),
         "seed": None if seed is None else _seed(seed),
@@ -110,7 +117,7 @@ def _seed(written: str) -> int:
 
 
 @contextlib.contextmanager
-def _progress(*, shown: bool) -> "Generator[Callable[[Flight], Callable[[float], None]]]":
+def show_progress(*, shown: bool) -> "Generator[Callable[[Flight], Callable[[float], None]]]":
     """A bar over simulated time, on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -131,7 +138,8 @@ def _progress(*, shown: bool) -> "Generator[Callable[[Flight], Callable[[float],
         yield follow
 
 
-def _show(summary: dict[str, Any], folder: Path) -> None:
+def show_summary(summary: dict[str, Any], folder: Path) -> None:
+    """How it went, on standard output."""
     from rich.console import Console
 
     from kittiwake.cli.summary_table import summary_lines, vehicle_table

@@ -62,6 +62,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     if separation is not None:
         lines.append(f"Smallest distance between two vehicles: {separation:.2f} m.")
     lines += _waypoint_lines(summary["metrics"].get("waypoints", {}))
+    lines += _flock_lines(summary["metrics"].get("flock", {}))
     lines += _estimate_lines(summary["metrics"].get("estimate", {}))
     events = summary["events"]
     lines += [f"{e['time_s']:8.2f} s  {e['vehicle']}: {e['event']}" for e in events[:MAX_EVENTS]]
@@ -79,6 +80,25 @@ def _waypoint_lines(waypoints: dict[str, Any]) -> list[str]:
     ]
     rest = len(missed) - MAX_EVENTS
     return [*missed[:MAX_EVENTS], *([f"and {rest} more vehicles did not"] if rest > 0 else [])]
+
+
+def _flock_lines(teams: dict[str, Any]) -> list[str]:
+    """How teams kept together."""
+    return [_flock_line(name, told) for name, told in teams.items() if "order_parameter" in told]
+
+
+def _flock_line(name: str, told: dict[str, Any]) -> str:
+    parts = [
+        f"radius {_number(told['cohesion_radius_m'])} m at the end",
+        f"never nearer than {_number(told['min_separation_m'])} m",
+        f"order {_number(told['order_parameter'])}",
+        f"connectivity {_number(told['connectivity'])} at least",
+    ]
+    if "target_offset_m" in told:
+        time_s = told["time_to_target_s"]
+        parts.append(f"middle {_number(told['target_offset_m'])} m from its target")
+        parts.append("not there yet" if time_s is None else f"there from {_number(time_s)} s on")
+    return f"Team {name} of {told['members']}: {', '.join(parts)}."
 
 
 def _estimate_lines(estimates: dict[str, Any]) -> list[str]:

@@ -58,6 +58,11 @@ class AbstractDynamics(eqx.Module):
         """Of its centre of mass over level ground; None if it has no feet."""
         return None
 
+    @property
+    def air_height_m(self) -> Real | None:
+        """How high over the water it meets the wind; None of what meets it where it is."""
+        return None
+
     def off(self) -> Any:
         """The native command of a vehicle that is switched off."""
         return self.native.off()

@@ -39,6 +39,10 @@ class AbstractSensor(AbstractComponent):
         """Whether it looks at pictures of the world (``core.renderer``)."""
         return False
 
+    def measured_kind(self) -> type:
+        """What of ``measures`` this one measures, as it is set up; errors act on no more."""
+        return self.measures
+
     def check(self, world: Any) -> None:
         """Refuses a world in which there is not what it measures, before anything is compiled."""
         del world

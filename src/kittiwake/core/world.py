@@ -25,6 +25,7 @@ from kittiwake.core.environment import (
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
+from kittiwake.core.radio import AbstractRadio
 from kittiwake.core.ray import AbstractObstacle, Nearest, nearest_obstacle
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Scheduled
@@ -92,7 +93,7 @@ class World(eqx.Module):
     what rays meet beside the ground, and vehicles must not touch; they may have names.
     ``processes`` are what evolves by itself, by name. The magnetic field is None where none is
     known, and ``no_field_because`` says to those who measure it why. In a ``solid`` world nothing
-    is lost by touching: what is touched pushes back.
+    is lost by touching: what is touched pushes back. By ``radio`` vehicles hear of each other.
     """
 
     gravity_mps2: Real
@@ -114,11 +115,19 @@ class World(eqx.Module):
     solid: bool = eqx.field(static=True, default=False)
     start_utc: datetime = eqx.field(static=True, default=datetime(2026, 1, 1, 12, tzinfo=UTC))
     processes: dict[str, Scheduled[AbstractProcess]] = eqx.field(default_factory=dict)
+    radio: Scheduled[AbstractRadio] | None = None
 
     def surroundings(
-        self, kinematics: Kinematics, size_body_m: Vec3, waves: Waves | None = None
+        self,
+        kinematics: Kinematics,
+        size_body_m: Vec3,
+        waves: Waves | None = None,
+        air_height_m: Real | None = None,
     ) -> Surroundings:
-        """What a vehicle of a size feels of the world alone: no gusts, no decks, no others."""
+        """What a vehicle of a size feels of the world alone: no gusts, no decks, no others.
+
+        It meets the wind where it is, or so high over its place on the water.
+        """
         up = kinematics.position_world_m.z
         height = up - self.ground_z_m
         around = Surroundings(
@@ -133,6 +142,10 @@ class World(eqx.Module):
             place, yaw = kinematics.position_world_m, kinematics.euler_world_from_body.yaw_rad
             covered = Waterplane(place.x, place.y, yaw, size_body_m.x, size_body_m.y)
             around = replace(around, water=waves.under(covered))
+        if air_height_m is not None:
+            raised = 0.0 if around.water is None else around.water.height_world_m
+            met = self.wind.velocity_world_mps(height - raised + air_height_m)
+            around = replace(around, wind_world_mps=met)
         if self.obstacles:
             left_m = self.nearest(kinematics, size_body_m).distance_m
             around = replace(around, nearest_obstacle_m=left_m)

@@ -19,7 +19,7 @@ from kittiwake.core.world import Origin
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.coverage import covering, gaps_over
-from kittiwake.guidance.open_water import water_within
+from kittiwake.guidance.open_water import Pair, reaching_out, water_within
 
 # what a course of each shape is made from, and what it may have beside that
 NEEDED = {
@@ -30,6 +30,8 @@ NEEDED = {
 OF_POLYGON = ("polygon_world_m", "islands_world_m", "file", "margin_m", "height_world_m")
 OF_RECTANGLE = ("corner_world_m", "length_m", "width_m")
 MOST_PLACES = 5000
+# beyond this a plane is no map of the Earth
+FARTHEST_M = 100e3
 
 Corner = tuple[Real, Real]
 
@@ -103,12 +105,37 @@ class Course(eqx.Module):
         Raises:
             ScenarioError: if it is none.
         """
-        rings, called = (self.polygon_world_m, *self.islands_world_m), "polygon_world_m"
+        called, outline, islands = self._rings(origin)
+        return water_within(outline, islands, float(self.margin_m), called)
+
+    def remarks(self, origin: Origin | None = None) -> tuple[str, ...]:
+        """Islands that reach beyond the shore, which may be a mistake."""
+        if self.shape != "coverage":
+            return ()
+        _, outline, islands = self._rings(origin)
+        return tuple(
+            f"course.{name} reaches out of the polygon; what is outside counts for nothing"
+            for name in reaching_out(outline, islands)
+        )
+
+    def _rings(self, origin: Origin | None) -> tuple[str, list[Pair], dict[str, list[Pair]]]:
+        """What the outline is called, its corners, and those of the islands by name."""
+        rings = {"polygon_world_m": self.polygon_world_m}
         if self.file is not None:
             from_file = self.file.rings_world_m(origin or Origin())
-            rings, called = (*from_file, *self.islands_world_m), self.file.source
-        outline, *islands = [[(float(x), float(y)) for x, y in ring] for ring in rings]
-        return water_within(outline, islands, float(self.margin_m), called)
+            source = self.file.source
+            rings = {f"{source}: coordinates[{i}]": ring for i, ring in enumerate(from_file)}
+            away_m = max(abs(number) for place in from_file[0] for number in place)
+            if away_m > FARTHEST_M:
+                message = (
+                    f"{source}: lies {away_m / 1e3:.3g} km from world.origin; is longitude before "
+                    "latitude, and the origin on its shore?"
+                )
+                raise ScenarioError(message)
+        rings |= {f"islands_world_m[{i}]": ring for i, ring in enumerate(self.islands_world_m)}
+        plain = {name: [(float(x), float(y)) for x, y in ring] for name, ring in rings.items()}
+        called = next(iter(plain))
+        return called, plain.pop(called), plain
 
     def _covering(self, origin: Origin | None) -> tuple[Vec3, ...]:
         assert self.lane_spacing_m is not None

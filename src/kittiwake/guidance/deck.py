@@ -8,6 +8,9 @@ some sensors, the velocity w corrects both with fading memory::
 
 which for constant T is the filter that weighs a message of age a by theta^(a / T) (Morrison 1969,
 "Introduction to Sequential Smoothing and Prediction"). tau = 0 believes each message.
+
+A deck of which nothing has been heard for ``lost_after_s`` is lost: it is believed to have stopped,
+so that what follows it waits at that place and flies no farther on.
 """
 
 from collections.abc import Mapping
@@ -27,6 +30,8 @@ from kittiwake.geometry.vec3 import Vec3
 
 # of the sensors that tell where a deck is
 SEEN_BY: tuple[type, ...] = (DeckMeasurement, MarkerMeasurement)
+# without a message for so long, where nobody says another time
+LOST_AFTER_S = 1.0
 
 
 class BelievedDeck(eqx.Module):
@@ -44,10 +49,19 @@ class BelievedDeck(eqx.Module):
         nowhere = Vec3(zero, zero, zero)
         return cls(jnp.asarray(False), zero, nowhere, nowhere)
 
+    def lost(self, lost_after_s: Real) -> Flag:
+        """Whether it was seen once, and not for so long."""
+        return self.seen & (self.unseen_s > lost_after_s)
+
     def at(
-        self, inputs: GuidanceInputs, sensor: str, smoothing_s: Real, dt_s: Real
+        self,
+        inputs: GuidanceInputs,
+        sensor: str,
+        smoothing_s: Real,
+        dt_s: Real,
+        lost_after_s: Real = LOST_AFTER_S,
     ) -> "BelievedDeck":
-        """A step later, with what a sensor said."""
+        """A step later, with what a sensor said; lost, it stops."""
         place, velocity, valid = _told(inputs.measurements[sensor], inputs.estimate)
         heard = jnp.logical_and(inputs.fresh[sensor], valid)
         since_s = self.unseen_s + dt_s
@@ -70,8 +84,10 @@ class BelievedDeck(eqx.Module):
         )
         begun = BelievedDeck(jnp.asarray(True), none, place, first)
         goes_on = BelievedDeck(self.seen, since_s, on, self.velocity_world_mps)
+        stops = eqx.tree_at(lambda deck: deck.velocity_world_mps, goes_on, Vec3.zero())
+        alone = chosen(goes_on.lost(lost_after_s), strong(stops), strong(goes_on))
         waits = BelievedDeck(self.seen, none, self.position_world_m, self.velocity_world_mps)
-        known = chosen(heard, strong(corrected), strong(goes_on))
+        known = chosen(heard, strong(corrected), alone)
         return chosen(self.seen, known, chosen(heard, strong(begun), strong(waits)))
 
 

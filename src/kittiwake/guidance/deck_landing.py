@@ -7,12 +7,13 @@ of the deck::
     following      at the altitude over the deck, until the landing is due
     approaching    down to the approach altitude
     aligning       there, until e has been below the threshold for a while
-    descending     while e < threshold + cone h; the last ``commit_m`` whatever happens
+    descending     while e < threshold + cone h; within ``commit_m`` of the deck whatever happens
     going around   up to the approach altitude, where it aligns again
     motors off     once it stands: near the deck, and not moving against it
 
-The set point moves along with the deck, up and down too, and its velocity is fed forward. After a
-while without a message a vehicle that descends goes around.
+The set point moves along with the deck, up and down too, and its velocity is fed forward. A vehicle
+that has lost the deck, as ``deck`` says, goes around up to the altitude from which it followed, and
+waits there until it sees the deck again. Neither that nor the aligning has an end.
 
 After Velasco et al. (2020), Drones 4(3), 37 (``vtol``), which has no memory: it does not feed the
 deck's velocity forward, falls the last way in one step, and leaves the motors on.
@@ -35,7 +36,12 @@ from kittiwake.core.strong import strong
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.beginning import Beginning
-from kittiwake.guidance.deck import BelievedDeck, refuse_blind, refuse_without_feet
+from kittiwake.guidance.deck import (
+    LOST_AFTER_S,
+    BelievedDeck,
+    refuse_blind,
+    refuse_without_feet,
+)
 
 LOOKING, FOLLOWING, APPROACHING, ALIGNING, DESCENDING, GOING_AROUND, MOTORS_OFF = range(7)
 PHASES = (
@@ -90,7 +96,7 @@ class DeckLanding(AbstractGuidance):
         settle_s: for how long it has to be near.
         climb_mps: at most, of the set point.
         descent_mps: of the set point.
-        commit_m: below this height it does not go around.
+        commit_m: nearer to the deck's height it does not go around.
         rest_mps: slower against the deck it stands.
         rest_s: for so long, before the motors go off.
         lost_after_s: without a message it goes around.
@@ -113,7 +119,7 @@ class DeckLanding(AbstractGuidance):
     commit_m: Annotated[Real, NOT_NEGATIVE] = 0.05
     rest_mps: Annotated[Real, POSITIVE] = 0.1
     rest_s: Annotated[Real, NOT_NEGATIVE] = 0.2
-    lost_after_s: Annotated[Real, POSITIVE] = 1.0
+    lost_after_s: Annotated[Real, POSITIVE] = LOST_AFTER_S
     smoothing_s: Annotated[Real, NOT_NEGATIVE] = 0.2
     standing_height_m: Annotated[Real, NOT_NEGATIVE] | None = None
     yaw_rad: Real | None = None
@@ -167,14 +173,16 @@ class DeckLanding(AbstractGuidance):
         """A place over the deck, or off."""
         del key
         beginning = state.beginning.at(inputs.estimate)
-        deck = state.deck.at(inputs, self.sensor, self.smoothing_s, dt_s)
+        # what is too near to see the deck goes along with it; any other that lost it goes around
+        lost_after_s = jnp.where(state.phase == DESCENDING, jnp.inf, self.lost_after_s)
+        deck = state.deck.at(inputs, self.sensor, self.smoothing_s, dt_s, lost_after_s)
         here = self._situated(deck, inputs)
         settled_s = jnp.where(self._settles(state.phase, here), state.settled_s + dt_s, 0.0)
         phase = self._next(state, deck, here, inputs.time_s, settled_s)
         settled_s = jnp.where(phase == state.phase, settled_s, 0.0)
         # from where the vehicle is when it begins to follow
         before_m = jnp.where(state.phase == LOOKING, here.height_m, state.height_m)
-        height_m, rate_mps = self._moved(phase, before_m, dt_s)
+        height_m, rate_mps = self._moved(phase, deck.lost(self.lost_after_s), before_m, dt_s)
         later = DeckLandingState(beginning, deck, phase, height_m, settled_s)
         signal = self._signal(beginning, deck, phase, height_m, rate_mps)
         return later, OneOf((signal, Off()), jnp.where(phase == MOTORS_OFF, 1, 0))
@@ -204,8 +212,7 @@ class DeckLanding(AbstractGuidance):
     def _settles(self, phase: Int[Array, ""], here: Situated) -> Flag:
         """Whether it is near enough to descend, or stands still on the deck."""
         near = (here.error_m < self.error_threshold_m) & self._at(here, self._approach_m)
-        low = here.height_m < self.commit_m
-        stands = low & (here.speed_mps < self.rest_mps)
+        stands = self._low(here) & (here.speed_mps < self.rest_mps)
         return jnp.where(phase == DESCENDING, stands, (phase == ALIGNING) & near)
 
     def _next(
@@ -218,15 +225,18 @@ class DeckLanding(AbstractGuidance):
     ) -> Int[Array, ""]:
         """The phase that follows, or the present one."""
         strays = here.error_m >= self.error_threshold_m + self.cone * jnp.maximum(here.height_m, 0)
-        lost = deck.unseen_s > self.lost_after_s
+        lost, low = deck.lost(self.lost_after_s), self._low(here)
+        known = jnp.logical_not(lost)
         turns = [
             (LOOKING, deck.seen, FOLLOWING),
-            (FOLLOWING, time_s >= self.begin_after_s, APPROACHING),
+            (FOLLOWING, known & (time_s >= self.begin_after_s), APPROACHING),
+            (APPROACHING, lost, GOING_AROUND),
             (APPROACHING, self._at(here, self._approach_m), ALIGNING),
+            (ALIGNING, lost, GOING_AROUND),
             (ALIGNING, settled_s > self.settle_s, DESCENDING),
             (DESCENDING, settled_s > self.rest_s, MOTORS_OFF),
-            (DESCENDING, (strays | lost) & (here.height_m > self.commit_m), GOING_AROUND),
-            (GOING_AROUND, self._at(here, self._approach_m) & jnp.logical_not(lost), ALIGNING),
+            (DESCENDING, (strays | lost) & jnp.logical_not(low), GOING_AROUND),
+            (GOING_AROUND, known & self._at(here, self._approach_m), ALIGNING),
         ]
         begins = [(state.phase == now) & jnp.asarray(when) for now, when, _ in turns]
         goals = [jnp.asarray(then, jnp.int32) for _, _, then in turns]
@@ -239,11 +249,17 @@ class DeckLanding(AbstractGuidance):
     def _at(self, here: Situated, height_m: Real) -> Flag:
         return jnp.abs(here.height_m - height_m) < THERE_M
 
-    def _moved(self, phase: Int[Array, ""], before_m: Real, dt_s: Real) -> tuple[Real, Real]:
+    def _low(self, here: Situated) -> Flag:
+        """Whether it is about as high as where it would stand, not beside the deck below that."""
+        return jnp.abs(here.height_m) < self.commit_m
+
+    def _moved(
+        self, phase: Int[Array, ""], lost: Flag, before_m: Real, dt_s: Real
+    ) -> tuple[Real, Real]:
         """The set point's height, and how fast it moves."""
         # a descent goes on below the deck, until the vehicle stands for sure
         pressed_m = before_m - self.descent_mps * dt_s
-        high = phase <= FOLLOWING
+        high = (phase <= FOLLOWING) | lost
         goal_m = jnp.where(high, self.altitude_m - self._standing_m, self._approach_m)
         goal_m = jnp.where(phase == DESCENDING, pressed_m, goal_m)
         most_m = self.climb_mps * dt_s

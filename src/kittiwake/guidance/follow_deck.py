@@ -1,4 +1,4 @@
-"""Staying over a deck that moves, at its velocity."""
+"""Staying over a deck that moves, at its velocity; over the place where it was lost, at rest."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.choice import chosen
 from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.signals import PositionYaw
@@ -14,7 +14,7 @@ from kittiwake.core.situation import Situation
 from kittiwake.core.strong import strong
 from kittiwake.geometry.scalar import Real
 from kittiwake.guidance.beginning import Beginning
-from kittiwake.guidance.deck import BelievedDeck, refuse_blind
+from kittiwake.guidance.deck import LOST_AFTER_S, BelievedDeck, refuse_blind
 
 
 class FollowDeckState(eqx.Module):
@@ -31,12 +31,14 @@ class FollowDeck(AbstractGuidance):
         sensor: that tells where the deck is.
         altitude_m: of the vehicle's centre of mass over the deck.
         smoothing_s: tau, the memory for what the sensor says.
+        lost_after_s: without a message it waits where it is.
         yaw_rad: to look along; the yaw that it begins with if not given.
     """
 
     sensor: str = eqx.field(static=True, default="deck")
     altitude_m: Annotated[Real, NOT_NEGATIVE] = 1.65
     smoothing_s: Annotated[Real, NOT_NEGATIVE] = 0.2
+    lost_after_s: Annotated[Real, POSITIVE] = LOST_AFTER_S
     yaw_rad: Real | None = None
 
     def prepared(self, situation: Situation) -> "FollowDeck":
@@ -59,7 +61,7 @@ class FollowDeck(AbstractGuidance):
         """Over the deck."""
         del key
         beginning = state.beginning.at(inputs.estimate)
-        deck = state.deck.at(inputs, self.sensor, self.smoothing_s, dt_s)
+        deck = state.deck.at(inputs, self.sensor, self.smoothing_s, dt_s, self.lost_after_s)
         yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
         place = deck.position_world_m
         over = PositionYaw(

@@ -6,7 +6,8 @@ nearer to the shore than the margin is left out with the round corners of a dist
 about an eighth of a quarter turn: there a way may be 1.1 % of the margin too near.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,24 +23,26 @@ Pair = tuple[float, float]
 # nearer than this two places are one; so far a way may leave the water by rounding
 TOUCH_M = 1e-7
 CHORDS = 8
+# as GEOS ends the reason for which something is no polygon
+PLACE = re.compile(r"\[(\S+) (\S+)\]")
 MOST_CORNERS = 1000
 MOST_BENDS = 600
 
 
 def water_within(
-    outline_m: Sequence[Pair], islands_m: Sequence[Sequence[Pair]], margin_m: float, called: str
+    outline_m: Sequence[Pair], islands_m: Mapping[str, Sequence[Pair]], margin_m: float, called: str
 ) -> Polygon:
-    """What is left of a polygon without islands and margin.
+    """What is left of a polygon without islands, which have names, and margin.
 
     Raises:
         ScenarioError: if it is no polygon, or nothing or several parts are left of it.
     """
-    corners = len(outline_m) + sum(len(island) for island in islands_m)
+    corners = len(outline_m) + sum(map(len, islands_m.values()))
     if corners > MOST_CORNERS:
         message = f"{called}: {corners} corners; at most {MOST_CORNERS} are gone round. Simplify it"
         raise ScenarioError(message)
     water: Any = _simple(outline_m, called)
-    land = shapely.union_all([_simple(island, f"{called}: an island") for island in islands_m])
+    land = shapely.union_all([_simple(island, name) for name, island in islands_m.items()])
     left = water.difference(land)
     if left.area <= TOUCH_M * TOUCH_M:
         message = f"{called}: islands cover all of its water; write smaller ones, or leave them out"
@@ -67,10 +70,17 @@ def _simple(corners_m: Sequence[Pair], called: str) -> Polygon:
         raise ScenarioError(message)
     polygon = Polygon(corners_m)
     if not polygon.is_valid:
-        reason = shapely.is_valid_reason(polygon)
-        message = f"{called}: its sides may neither cross nor touch each other ({reason})"
+        found = PLACE.search(shapely.is_valid_reason(polygon))
+        where = "" if found is None else f"; they cross at ({', '.join(found.groups())}) m"
+        message = f"{called}: its sides may neither cross nor touch each other{where}"
         raise ScenarioError(message)
     return polygon
+
+
+def reaching_out(outline_m: Sequence[Pair], islands_m: Mapping[str, Sequence[Pair]]) -> list[str]:
+    """The names of the islands that lie outside a polygon, or in part."""
+    water = Polygon(outline_m)
+    return [name for name, island in islands_m.items() if not water.covers(Polygon(island))]
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from kittiwake.core.situation import Situation
 from kittiwake.core.strong import strong
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.deck import refuse_blind
+from kittiwake.guidance.deck import LOST_AFTER_S, refuse_blind
 from kittiwake.guidance.follow_deck import FollowDeck, FollowDeckState
 
 ABOVE_M = 0.1
@@ -54,6 +54,7 @@ class Vtol(AbstractGuidance):
         landing_at_s: when the landing is due; never if not given.
         error_threshold_m: how far it may stray.
         feed_velocity: whether the pad's velocity is asked for beside its place.
+        lost_after_s: without a message it waits.
         yaw_rad: to look along.
     """
 
@@ -64,6 +65,7 @@ class Vtol(AbstractGuidance):
     landing_at_s: Annotated[Real, NOT_NEGATIVE] | None = 5.0
     error_threshold_m: Annotated[Real, POSITIVE] = 0.1
     feed_velocity: bool = eqx.field(static=True, default=False)
+    lost_after_s: Annotated[Real, POSITIVE] = LOST_AFTER_S
     yaw_rad: Real = 0.0
 
     def prepared(self, situation: Situation) -> "Vtol":
@@ -86,7 +88,8 @@ class Vtol(AbstractGuidance):
         follows, _ = self._follows.step(state.follows, inputs, dt_s, key)
         pad = follows.deck.position_world_m
         phase = self._phase(inputs.estimate.position_world_m - pad, inputs.time_s)
-        phase = jnp.where(follows.deck.seen, phase, FOLLOWING).astype(jnp.int32)
+        known = follows.deck.seen & jnp.logical_not(follows.deck.lost(self.lost_after_s))
+        phase = jnp.where(known, phase, FOLLOWING).astype(jnp.int32)
         heights = (self.altitude_m, self.approach_altitude_m, self.landing_height_m)
         wanted = jnp.stack([jnp.asarray(height, float) for height in heights])[phase]
         velocity = follows.deck.velocity_world_mps if self.feed_velocity else Vec3.zero()
@@ -114,4 +117,4 @@ class Vtol(AbstractGuidance):
     @property
     def _follows(self) -> FollowDeck:
         """What sees the pad, and believes each message."""
-        return FollowDeck(self.sensor, smoothing_s=0.0)
+        return FollowDeck(self.sensor, smoothing_s=0.0, lost_after_s=self.lost_after_s)

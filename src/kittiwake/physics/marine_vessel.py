@@ -11,6 +11,7 @@ mass couples (``mass_matrix.py``); C nu: the turning of the momenta (Kirchhoff),
 with the Munk moment in it. D: linear damping of each motion, quadratic damping of yaw, and
 cross-flow drag (``cross_flow.py``). g: ``hydrostatics.py``. tau: two propellers (``propeller.py``),
 the air with ``X = -k_x u_a |u_a|``, ``Y = -k_y v_a |v_a|`` at the centre of mass, and a payload.
+The wind is that at the height of the deck over the water, wherever waves have lifted the hull.
 
 In waves the hull lies on the surface under it: g takes height and slopes relative to it, nu_w has
 the water's orbital velocity, roll and pitch are damped relative to the surface's turning, and the
@@ -171,6 +172,11 @@ class MarineVessel(AbstractDynamics):
             "max_ahead_radps": left.max_ahead_radps,
             "max_astern_radps": left.max_astern_radps,
         }
+
+    @property
+    def air_height_m(self) -> Real:
+        """Of its deck, or half way up."""
+        return 0.5 * self.size_body_m.z if self.deck is None else self.deck.centre_body_m.z
 
     @property
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:

@@ -30,6 +30,8 @@ GROUNDED = {
     "vehicles.crazyflie.start.position_world_m": [0, 0, 0.0135],
     "vehicles.crazyflie.guidance": {"type": "hold", "position_world_m": [0, 0, -1]},
 }
+# as dense as the thousand
+FLOCK_OF_10000 = {"vehicles.drone.count": 10_000, "vehicles.drone.grid": [22, 22]}
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,14 @@ CASES: dict[str, tuple[str, Callable[[], Result]]] = {
     "deck-landing-mujoco": (
         "the same by MuJoCo",
         partial(together, "deck-landing", 2, 2_000, {"physics": "mujoco"}),
+    ),
+    "flock-1000": (
+        "1,000 Crazyflies that flock, float32",
+        partial(together, "flock-1000", 1_000, 200, {}, "float32"),
+    ),
+    "flock-10000": (
+        "10,000 Crazyflies that flock, float32",
+        partial(together, "flock-1000", 10_000, 100, FLOCK_OF_10000, "float32"),
     ),
 }
 

@@ -1,12 +1,18 @@
-"""A flight into a folder: the resolved scenario, the log, the summary and the picture."""
+"""A flight into a folder: the resolved scenario, the log, the summary and the picture.
+
+A folder holds one run. What a former one left in it, its pictures and exports with their own names
+as well, is removed as the flight begins, so that nothing in the folder tells of another flight.
+"""
 
 import copy
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from kittiwake.analysis.log import LOG_FILE, SCENARIO_FILE, SUMMARY_FILE, Log
 from kittiwake.core.errors import LogError
@@ -17,6 +23,17 @@ from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import dump_document
 
 PICTURE_FILE = "overview.png"
+# what run, plot and export write; a file of each vehicle and field comes on top
+PRODUCTS = (
+    LOG_FILE,
+    SUMMARY_FILE,
+    PICTURE_FILE,
+    "sensors-*.png",
+    "survey-*.png",
+    "log.parquet",
+    "export.mcap",
+    "samples.geojson",
+)
 
 
 def prepare_folder(folder: Path) -> None:
@@ -33,6 +50,11 @@ def prepare_folder(folder: Path) -> None:
         raise LogError(message) from None
 
 
+def holds_run(folder: Path) -> bool:
+    """Whether a run has been flown into the folder."""
+    return (folder / LOG_FILE).is_file()
+
+
 def fly_into(
     simulation: Simulation,
     flight: Flight,
@@ -43,16 +65,44 @@ def fly_into(
 
     The log's blocks reach the disk as they are flown, so a killed run keeps all but its last one.
     """
+    if holds_run(folder):
+        _remove_products(folder, simulation.scenario.tables.values())
     _write_scenario(simulation, flight, folder)
     with (
-        stop_requests() as stopped,
+        # before the requests: nothing looks at those until a block has been flown
         Recorder(folder / LOG_FILE, flight.layout.columns, flight.layout.quantities) as recorder,
+        stop_requests() as stopped,
     ):
         outcome = flight.fly(recorder, progress, stopped)
     log = Log.read(folder)
     summary = simulation.summary(log, flight, outcome)
     (folder / SUMMARY_FILE).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     return Log.read(folder)
+
+
+def _remove_products(folder: Path, kept: Collection[Path]) -> None:
+    """Removes what a former run left, but not what this one reads."""
+    reads = {path.resolve() for path in kept}
+    for pattern in (*PRODUCTS, *_named_products(folder / SCENARIO_FILE)):
+        for path in folder.glob(pattern):
+            if path.is_file() and path.resolve() not in reads:
+                path.unlink()
+
+
+def _named_products(scenario: Path) -> Iterator[str]:
+    """The exports that are named after the vehicles and fields of a scenario."""
+    try:
+        data = yaml.safe_load(scenario.read_text(encoding="utf-8"))
+        vehicles, fields = data["vehicles"], data.get("world", {}).get("fields", {})
+        files = {
+            *(f"{name}.csv" for name in vehicles),
+            *(f"{name}-[0-9]*.csv" for name in vehicles),
+            *(f"{name}.tif" for name in fields),
+        }
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
+        return
+    # its names may have been changed by hand, and must not lead out of the folder
+    yield from sorted(file for file in files if Path(file).name == file)
 
 
 def _write_scenario(simulation: Simulation, flight: Flight, folder: Path) -> None:

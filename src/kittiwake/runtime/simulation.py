@@ -1,12 +1,13 @@
 """A scenario in a person's hands: fly it, step it with an own controller, or take its functions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any, Literal
 
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.analysis.flock import flock_metrics
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.summary import Flown, summarise
 from kittiwake.analysis.survey import survey_metrics
@@ -15,6 +16,7 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Real
 from kittiwake.runtime.loop import Flight, Memory, Outcome
+from kittiwake.runtime.pilot import Pace, Pilot
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.stepper import Commands, Observation, Stepper
 from kittiwake.scenario.document import written
@@ -92,8 +94,14 @@ class Simulation:
         outcome = flight.fly(memory)
         return self.finished_log(flight, outcome, memory)
 
-    def flight(self, duration_s: Real | None = None, seed: int | None = None) -> Flight:
-        """A flight ready to be flown into a sink.
+    def flight(
+        self,
+        duration_s: Real | None = None,
+        seed: int | None = None,
+        pilot: Pilot | None = None,
+        pace: Pace | None = None,
+    ) -> Flight:
+        """A flight ready to be flown into a sink; a pilot tells vehicles what to do on the way.
 
         Raises:
             ScenarioError: if it would have no step, or no room for its log.
@@ -107,6 +115,8 @@ class Simulation:
             duration_s=self.scenario.duration_s if duration_s is None else duration_s,
             log_every=self.scenario.log_every,
             fails_when_lost=self.scenario.fails_when_lost,
+            pilot=pilot,
+            pace=pace,
         )
 
     def finished_log(self, flight: Flight, outcome: Outcome, memory: Memory) -> Log:
@@ -136,6 +146,7 @@ class Simulation:
         )
         summarised = replace(log, summary=summary)
         summary["metrics"] |= survey_metrics(summarised, self.scenario, flight.seed)
+        summary["metrics"] |= flock_metrics(summarised, self.scenario)
         return summary
 
     def set_gains(self, vehicle: str, controller: str, **gains: Any) -> None:
@@ -190,6 +201,17 @@ class Simulation:
             CommandError: if there is no such vehicle, or no such step in its mission.
         """
         self._started().begin_step(vehicle, step)
+
+    def switch(self, vehicle: str, behaviours: Sequence[str]) -> None:
+        """Makes only these of a vehicle's behaviours count, from the next ``step()`` on.
+
+        They are named by their kinds, as in ``["separation", "cohesion"]``; the second one of a
+        kind has a number, as ``targeting-2``.
+
+        Raises:
+            CommandError: if there is no such vehicle, or it has no such behaviour.
+        """
+        self._started().switch(vehicle, behaviours)
 
     def _started(self) -> Stepper:
         if self._stepper is None:

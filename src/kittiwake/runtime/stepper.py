@@ -1,6 +1,6 @@
 """A simulation stepped from a Python loop: what it shows, and its compiled functions."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -93,6 +93,13 @@ class Stepper:
         with self._mode():
             state = self._packing.unpack(self._floats, self._words)
             self._floats, self._words = self._pack(self._fleet.begun_at(state, vehicle, step))
+
+    def switch(self, vehicle: str, behaviours: Sequence[str]) -> None:
+        """From the next physics step on only these of a vehicle's behaviours count."""
+        with self._mode():
+            state = self._packing.unpack(self._floats, self._words)
+            switched = self._fleet.switched(state, vehicle, behaviours)
+            self._floats, self._words = self._pack(switched)
 
     def observe(self) -> dict[str, Observation]:
         """What each vehicle is, sees and believes now."""

@@ -89,7 +89,7 @@ class ComponentBuilder:
         for i, error in enumerate(errors):
             if kind is not None and error is not None:
                 with self.problems.noting((*path, "errors", i)):
-                    error.check(kind.measures, self._period_s(kind, rest))
+                    error.check(kind.measured_kind(), self._period_s(kind, rest))
         if sensor is None or None in errors:
             return None
         return Scheduled(Instrument(sensor.component, errors), sensor.every)

@@ -6,6 +6,7 @@ from kittiwake.core.errors import did_you_mean
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.scenario.problem_list import ProblemList
+from kittiwake.scenario.problems import dotted
 from kittiwake.scenario.schema import VehicleSchema
 
 
@@ -22,7 +23,7 @@ def partners(
     platforms = () if world is None else world.platform_names
     found: dict[str, str] = {}
     for name, entry in entries.items():
-        members = _members(name, entry, vehicles)
+        members = members_of(name, entry, vehicles)
         path = ("vehicles", name, "partner")
         if entry.partner is None:
             needy = [m for m in members if _needs_partner(vehicles[m])]
@@ -30,15 +31,18 @@ def partners(
                 problems.note(path, "is missing; write whose deck the vehicle's sensors look for")
             continue
         given = entry.partner
-        others = _members(given, entries[given], vehicles) if given in entries else [given]
+        # a count that was refused has its own message, and nobody knows how many were meant
+        refused = f"{dotted(('vehicles', name, 'count'))}: "
+        counted = not any(refused in line for line in problems.lines)
+        others = members_of(given, entries[given], vehicles) if given in entries else [given]
         if given not in entries and given not in platforms:
-            known = did_you_mean(given, [*(n for n in entries if n != name), *platforms])
-            problems.note(path, f"there is no vehicle and no platform '{given}'. {known}")
+            others_named = [*(n for n in entries if n != name), *platforms]
+            problems.note(path, _unknown(given, others_named, vehicles))
         elif given == name:
             problems.note(path, "is the vehicle itself; write another one, or a platform")
         elif any(o in vehicles and vehicles[o].dynamics.deck is None for o in others):
             problems.note(path, f"{given} has no deck; give it one under parameters.deck")
-        elif members and others and len(others) not in (1, len(members)):
+        elif members and others and len(others) not in (1, len(members)) and counted:
             problems.note(
                 path, f"{given} are {len(others)}, and {name} {len(members)}; write equal counts"
             )
@@ -49,7 +53,15 @@ def partners(
     return found
 
 
-def _members(name: str, entry: VehicleSchema, vehicles: Mapping[str, Vehicle]) -> list[str]:
+def _unknown(given: str, known: list[str], vehicles: Mapping[str, Vehicle]) -> str:
+    """What is said of a partner that is neither an entry nor a platform."""
+    if given in vehicles:
+        whole = given.rpartition("-")[0]
+        return f"'{given}' is one vehicle of {whole}; only the entry can be named: {whole}"
+    return f"there is no vehicle and no platform '{given}'. {did_you_mean(given, known)}"
+
+
+def members_of(name: str, entry: VehicleSchema, vehicles: Mapping[str, Vehicle]) -> list[str]:
     """The vehicles of an entry; none of one that was refused."""
     if entry.count is None:
         return [name] if name in vehicles else []

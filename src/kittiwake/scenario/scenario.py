@@ -14,8 +14,11 @@ from kittiwake.physics.mujoco_renderer import mujoco_renderer
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.size import check_duration, check_log_size
+from kittiwake.scenario.waters import coverages
+from kittiwake.sensors.camera import Camera
 from kittiwake.sensors.errors.stuck import Stuck
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.swarming import Membership
 from kittiwake.vehicles import VEHICLES
 
 
@@ -27,6 +30,7 @@ class Scenario:
         document: the data it was built from, overrides applied.
         folder: where the names of its files start.
         partners: whose deck each vehicle follows that has a partner.
+        teams: who flies with whom.
         tables: the recorded files that it reads, by the path of the key that names them.
     """
 
@@ -43,6 +47,7 @@ class Scenario:
     physics: AbstractPhysics
     vehicles: dict[str, Vehicle]
     partners: dict[str, str]
+    teams: dict[str, Membership]
     tables: dict[KeyPath, Path]
 
     def check_flight(self, duration_s: float | None = None) -> None:
@@ -54,7 +59,8 @@ class Scenario:
         flown_s = self.duration_s if duration_s is None else duration_s
         check_duration(flown_s, self.rate_hz)
         self._check_processes(flown_s)
-        check_log_size(len(self.vehicles), flown_s, self.rate_hz / self.log_every)
+        pictured = sum(map(_pictured, self.vehicles.values()))
+        check_log_size(len(self.vehicles), flown_s, self.rate_hz / self.log_every, pictured)
 
     def _check_processes(self, duration_s: float) -> None:
         for name, process in self.world.processes.items():
@@ -77,6 +83,8 @@ class Scenario:
                 *(_passed_over(vehicle) if self._names_controllers(name) else []),
             ]
             found += [f"{name}: {one}" for one in said]
+        for name, course in coverages(self.document, self.vehicles, self.tables).items():
+            found += [f"{name}: {said}" for said in course.remarks(self.world.origin)]
         for name, process in self.world.processes.items():
             found += [
                 f"world.{name}: {said}" for said in process.component.remarks(self.duration_s)
@@ -108,10 +116,16 @@ class Scenario:
     def fleet(self, *, single_precision: bool = False) -> Fleet:
         """The fleet in the given precision."""
         return Fleet.of(
-            *(self.world, self.vehicles, self.rate_hz, self.physics, self.partners),
+            *(self.world, self.vehicles, self.rate_hz, self.physics, self.partners, self.teams),
             rendering=mujoco_renderer,
             single_precision=single_precision,
         )
+
+
+def _pictured(vehicle: Vehicle) -> int:
+    """How many numbers its pictures have."""
+    sensors = [part.component.sensor for part in vehicle.sensors.values()]
+    return sum(sensor.numbers for sensor in sensors if isinstance(sensor, Camera))
 
 
 def _passed_over(vehicle: Vehicle) -> list[str]:

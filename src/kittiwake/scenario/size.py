@@ -10,6 +10,9 @@ BYTES_PER_VEHICLE = 20_000
 BYTES_PER_PAIR = 40
 # sixty columns in double precision, twice while a log is read
 BYTES_PER_ROW = 1_000
+# of pictures, beside those: as they are flown, put together and summed up, and the column's name
+BYTES_PER_NUMBER = 24
+BYTES_PER_COLUMN = 160
 MEMORY_SHARE = 0.5
 MAX_STEPS = 2**31 - 1
 # a log counts its channels in sixteen bits, and keeps one for events
@@ -58,8 +61,10 @@ def check_fleet_size(vehicles: int, *, paired: bool) -> None:
         raise ScenarioError(message)
 
 
-def check_log_size(vehicles: int, duration_s: float, rate_hz: float) -> None:
+def check_log_size(vehicles: int, duration_s: float, rate_hz: float, pictured: int = 0) -> None:
     """Refuses a log that does not fit, into memory or into its format.
+
+    ``pictured`` is how many numbers a row of all vehicles has in pictures.
 
     Raises:
         ScenarioError: with the rate at which it would.
@@ -70,12 +75,16 @@ def check_log_size(vehicles: int, duration_s: float, rate_hz: float) -> None:
             "Python API (init, advance, rollout) for more"
         )
         raise ScenarioError(message)
-    needed = (duration_s * rate_hz + 1) * vehicles * BYTES_PER_ROW
-    if needed > _available():
+    row = vehicles * BYTES_PER_ROW + pictured * BYTES_PER_NUMBER
+    free = _available() - pictured * BYTES_PER_COLUMN
+    needed = (duration_s * rate_hz + 1) * row
+    if needed > free:
+        what = f"{vehicles} vehicles" + (f", with {pictured} numbers in pictures," * (pictured > 0))
+        advice = f"set time.log_rate_hz below {rate_hz * free / needed:.2g}, " * (free > row)
+        pixels = "take pictures of fewer pixels, " * (pictured > 0)
         message = (
-            f"the log of {vehicles} vehicles over {duration_s:g} s needs about "
-            f"{needed / 1e9:.0f} GB of memory, more than the {_available() / 1e9:.0f} GB that "
-            f"it may take here; set time.log_rate_hz below {rate_hz * _available() / needed:.2g}, "
+            f"the log of {what} over {duration_s:g} s needs about {needed / 1e9:.0f} GB of memory, "
+            f"more than the {max(free, 0.0) / 1e9:.0f} GB that it may take here; {advice}{pixels}"
             "or fly a shorter time"
         )
         raise ScenarioError(message)

@@ -4,7 +4,7 @@ import dataclasses
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice, product
-from math import floor
+from math import cos, floor, sin
 from typing import Any
 
 import jax
@@ -13,6 +13,7 @@ import numpy as np
 from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ray import Nearest
+from kittiwake.core.support import Deck
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import NEAREST_OBSTACLE, World
 from kittiwake.geometry.scalar import Real
@@ -35,11 +36,9 @@ def placed(
     return {"position_world_m": [0.0, 0.0, float(ground_z_m + height_m)], **given}
 
 
-def shifted(start: Start, spacing_m: Vec3, times: int) -> Start:
-    """A start that lies so many spacings further."""
-    return dataclasses.replace(
-        start, position_world_m=start.position_world_m + spacing_m * float(times)
-    )
+def shifted(start: Start, way_m: Vec3) -> Start:
+    """A start that lies so far away."""
+    return dataclasses.replace(start, position_world_m=start.position_world_m + way_m)
 
 
 def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
@@ -50,6 +49,7 @@ def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
                 yield f"{name}: it starts where {limit.violation()}"
     for name, vehicle in vehicles.items():
         yield from _sunk(name, vehicle, world)
+    yield from _in_vessels(vehicles)
     if world.obstacles and vehicles:
         yield from _inside(vehicles, world)
     if world.collision_distance_m:
@@ -67,6 +67,37 @@ def _sunk(name: str, vehicle: Vehicle, world: World) -> Iterator[str]:
             f"{name}: its feet start {below_m:.3g} m below the ground (world.ground_z_m); "
             f"it stands at a z of {stands_z_m:.6g}"
         )
+
+
+def _in_vessels(vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
+    for name, vehicle in vehicles.items():
+        if vehicle.dynamics.deck is not None:
+            yield from _in_vessel(name, vehicle, vehicle.dynamics.deck, vehicles)
+
+
+def _in_vessel(
+    name: str, vessel: Vehicle, deck: Deck, vehicles: Mapping[str, Vehicle]
+) -> Iterator[str]:
+    """Those that fly and start in a vessel, below its deck."""
+    flying = {n: v for n, v in vehicles.items() if v.dynamics.deck is None}
+    starts_m = [vehicle.start.position_world_m for vehicle in flying.values()]
+    place = vessel.start.position_world_m
+    east, north, up = (np.array([[s.x, s.y, s.z] for s in starts_m]).reshape(-1, 3) - place.array).T
+    c, s = cos(vessel.start.yaw_rad), sin(vessel.start.yaw_rad)
+    ahead, aside = c * east + s * north, c * north - s * east
+    centre, sides = deck.centre_body_m, vessel.dynamics.size_body_m
+    within = np.abs(ahead - float(centre.x)) <= 0.5 * float(deck.length_m)
+    within &= np.abs(aside - float(centre.y)) <= 0.5 * float(deck.width_m)
+    within &= up > -0.5 * float(sides.z)
+    for (other, vehicle), inside, height_m in zip(
+        flying.items(), within.tolist(), up.tolist(), strict=True
+    ):
+        stands_m = float(centre.z) + float(vehicle.dynamics.standing_height_m or 0.0)
+        if inside and stands_m - height_m > MAX_DEPTH_M:
+            yield (
+                f"{other}: it starts in {name}, {stands_m - height_m:.3g} m below where it would "
+                f"stand on its deck; write a z of {float(place.z) + stands_m:.6g} or more"
+            )
 
 
 def _inside(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[str]:

@@ -52,6 +52,12 @@ class ImageMeasurement(AbstractMeasurement):
     valid: Bool[Array, "rows columns"] | None = None
 
 
+class ColourMeasurement(AbstractMeasurement):
+    """What an ``ImageMeasurement`` without depths holds."""
+
+    colour: Float[Array, "rows columns 3"]
+
+
 class Camera(AbstractSensor):
     """Pictures along the x axis of its mount; downwards if not told otherwise.
 
@@ -94,6 +100,15 @@ class Camera(AbstractSensor):
     def renders(self) -> bool:
         """Always."""
         return True
+
+    def measured_kind(self) -> type:
+        """Depths only where they are asked for."""
+        return ImageMeasurement if self.depth else ColourMeasurement
+
+    @property
+    def numbers(self) -> int:
+        """How many a picture has: the colours of each pixel, its depth and whether there is one."""
+        return self.width * self.height * (COLOURS + 2 * self.depth)
 
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray

@@ -32,6 +32,7 @@ from kittiwake.core.noise import normals3
 from kittiwake.core.renderer import AbstractRenderer, Frame, Places, Shot, numbers_of
 from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.core.support import FIRST_DECK, Support
+from kittiwake.core.tags import TAG_SHARE, TAGS
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
@@ -46,10 +47,6 @@ from kittiwake.sensors.camera_view import (
 from kittiwake.sensors.marker_pose import pose_of
 from kittiwake.sensors.mount import Mount
 
-# of a deck's smaller side, as it is drawn
-SHARE = 0.8
-# of the decks with markers
-MAX_NUMBER = 586
 OBLIQUE_RAD = Bounds(0.0, math.radians(89.0))
 LEAST_COSINE = 0.01
 # what is told of a marker: its place, where its x axis points, and whether it was found
@@ -170,7 +167,7 @@ class Marker(AbstractSensor):
             & large
             & facing
             & (range_m <= self.max_range_m)
-            & (deck.number - FIRST_DECK <= MAX_NUMBER)
+            & (deck.number - FIRST_DECK < TAGS)
         )
 
     def _focal_px(self) -> Real:
@@ -196,7 +193,7 @@ def _partner(inputs: SensorInputs) -> Support:
 
 
 def _side_m(deck: Support) -> Real:
-    return SHARE * jnp.minimum(deck.length_m, deck.width_m)
+    return TAG_SHARE * jnp.minimum(deck.length_m, deck.width_m)
 
 
 def _cosine(view: CameraView, deck: Support) -> Real:

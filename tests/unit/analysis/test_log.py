@@ -109,6 +109,13 @@ def test_ros_field_names_are_legal_and_distinct():
     ]
 
 
+def test_many_columns_of_one_name_are_told_apart_without_trying_each_number_again():
+    # a set of a hundred thousand, each tried against all before it, would take half an hour
+    names = field_names(["a"] * 100_000 + ["a_7"])
+    assert names[1] == "a_2"
+    assert len(set(names)) == 100_001
+
+
 @pytest.mark.parametrize("name", ["scenario.yaml", "summary.json"])
 @pytest.mark.parametrize("content", ["{", "[1, 2]", "\x00", "[" * 100_000])
 def test_a_broken_companion_file_is_named(tmp_path, name, content):

@@ -1,4 +1,5 @@
 import logging
+from dataclasses import replace
 from itertools import combinations
 
 import jax
@@ -403,6 +404,8 @@ def test_commands_of_any_vehicle_are_shown_with_their_units():
         "input\n(rad/s)",
     ]
     assert panels[2].inputs[0].values[0] == 500.0
+    (shafts,) = input_panels(trace_of(Log({"otter": table({"cmd_left_radps": 90.0}, 5)})))
+    assert (shafts.unit, shafts.inputs[0].values[0]) == ("rad/s", 90.0)
 
 
 def test_more_inputs_than_fit_beside_a_panel_are_counted():
@@ -448,6 +451,41 @@ def test_the_height_is_shaded_by_the_parts_of_the_only_task_that_has_some(figure
     spans = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches]
     np.testing.assert_allclose(spans, [(0.0, 2.0), (2.0, 4.0), (4.0, 5.9)])
     assert not axes_labelled(figures["fleet"], "height z (m)").patches
+
+
+def test_shaded_parts_are_named_by_the_events_that_they_began_with():
+    log = paired_log()
+    told = [(0.0, "land: waiting"), (2.0, "land: approaching"), (2.0, "reached waypoint 1")]
+    told += [(4.0, "motors off"), (4.5, "touched down at 0.3 m/s")]
+    figure = draw_overview(replace(log, events=tuple(Event(t, "drone", s) for t, s in told)))
+    names = ["land: waiting", "land: approaching", "motors off"]
+    assert [label for label in all_listed(figure) if label in names] == names
+    # nor are they cut at their colons
+    labels = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert {"drone land: waiting", "drone land: approaching"} <= set(labels)
+
+
+def test_many_waypoints_are_counted_and_not_marked():
+    events = tuple(Event(0.5 * n, "pelican", f"reached waypoint {n}") for n in range(1, 22))
+    figure = draw_overview(Log({"pelican": tour()}, (*events, Event(29.0, "pelican", "landed"))))
+    assert [text.get_text() for text in figure.axes[3].texts if text.get_text()] == ["landed"]
+    assert "21 waypoints reached" in words(figure)[1]
+    few = draw_overview(Log({"pelican": tour()}, events[:20]))
+    assert "waypoints reached" not in words(few)[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "names"), [("cmd_left_radps", ["yaw"]), ("cmd_thrust_n", ["yaw", "set point"])]
+)
+def test_a_place_asks_for_no_speed_and_of_a_vessel_for_no_yaw(command, names):
+    asked = {f"setpoint.position_{axis}_world_m": 5.0 for axis in "xyz"}
+    asked |= {f"setpoint.velocity_{axis}_world_mps": 0.0 for axis in "xyz"}
+    figure = draw_overview(Log({"a": table(asked | {"setpoint.yaw_rad": 0.3, command: 2.0}, 50)}))
+    assert listed(axes_labelled(figure, "yaw\n(deg)")) == names
+    assert listed(axes_labelled(figure, "speed\n(m/s)")) == ["speed"]
+    moving = asked | {"setpoint.velocity_x_world_mps": 1.0}
+    figure = draw_overview(Log({"a": table(moving, 50)}))
+    assert listed(axes_labelled(figure, "speed\n(m/s)")) == ["speed", "set point"]
 
 
 @pytest.mark.parametrize(
@@ -736,11 +774,15 @@ def test_ground_persons_and_plumes_are_on_the_map_and_explained_beside_it():
     assert listed(key)[-4:] == ["clutter", "hides persons", "person", "source of a plume"]
 
 
-def test_the_precision_of_a_flight_shows_in_its_places():
+def test_the_precision_of_a_flight_is_in_its_summary_or_shows_in_its_places():
     flown = tour()
     rounded = Table(flown.columns, flown.values.astype(np.float32).astype(float), QUANTITIES)
-    assert not in_single_precision([trace_of(Log({"a": flown}))])
-    assert in_single_precision([trace_of(Log({"a": rounded}))])
+    whole, cut = ([trace_of(Log({"a": table}))] for table in (flown, rounded))
+    assert not in_single_precision(whole, None)
+    assert in_single_precision(cut, None)
+    # such as one at rest, whose places fit into 32 bits
+    assert not in_single_precision(cut, {"metrics": {}})
+    assert in_single_precision(whole, {"metrics": {"precision": "float32"}})
 
 
 def test_a_box_crossed_on_the_way_is_not_the_wind_but_a_curve(figures):

@@ -205,6 +205,56 @@ def test_what_is_not_valid_counts_in_no_error():
     assert high > 1.0
 
 
+def test_angles_differ_by_half_a_turn_at_most():
+    ideal = np.radians(np.linspace(170.0, 190.0, 11))
+    wrapped = {
+        "sensor.deck.yaw_rad": np.angle(np.exp(1j * (ideal + np.radians(3.0)))),
+        "ideal.deck.yaw_rad": np.angle(np.exp(1j * ideal)),
+    }
+    (yaw,) = quantities(log_of(wrapped | {"sensor.deck.fresh": 1.0}), "tern")
+    np.testing.assert_allclose(yaw.error, 3.0)
+    figure = draw_page("tern", [yaw])
+    assert "error: 3 ± " in figure.axes[2].get_title(loc="left")
+    _, line = figure.axes[0].lines
+    # from 180 to -180 without a line
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(line.get_ydata())), [6])
+
+
+def test_what_is_not_valid_is_a_gap():
+    found = TIMES < 0.55
+    given = {f"{kind}.marker.x_m": np.where(found, 2.0, 0.0) for kind in ("sensor", "ideal")}
+    flags = {f"{kind}.marker.valid": found for kind in ("sensor", "ideal")}
+    marker = log_of(given | flags | {"sensor.marker.fresh": 1.0})
+    figure = draw_page("tern", quantities(marker, "tern"))
+    for line in figure.axes[0].lines:
+        np.testing.assert_array_equal(np.isfinite(line.get_ydata()), found)
+    # that of the flag itself has none
+    assert np.isfinite(figure.axes[4].lines[0].get_ydata()).all()
+    lost = {f"{kind}.marker.valid": 0.0 for kind in ("sensor", "ideal")}
+    (never, _) = quantities(log_of(given | lost | {"sensor.marker.fresh": 1.0}), "tern")
+    assert "never valid" in [text.get_text() for text in draw_page("tern", [never]).axes[0].texts]
+
+
+def test_an_image_of_flags_that_always_agree_is_one_flag_over_time():
+    flags = {f"sensor.eye.valid_{v}_{u}": TIMES > 0.5 for v in range(3) for u in range(4)}
+    (valid,) = quantities(log_of(flags | {"sensor.eye.fresh": 1.0}), "tern")
+    assert (valid.shape, valid.parts, valid.flag) == (None, ("",), True)
+    np.testing.assert_array_equal(valid.measured[:, 0], TIMES > 0.5)
+
+
+def test_a_probe_speaks_in_the_unit_of_its_field():
+    columns = {"sensor.eye.value": 3.0 + TIMES, "sensor.eye.fresh": 1.0}
+    scenario = {
+        "world": {"fields": {"oxygen": {"unit": "mg/l"}, "algae": {"unit": "ug/l"}}},
+        "vehicles": {"tern": {"sensors": {"eye": {"type": "probe", "field": "algae"}}}},
+    }
+    tables = {"tern-2": log_of(columns).tables["tern"]}
+    (value,) = quantities(Log(tables, scenario=scenario), "tern-2")
+    assert value.title == "eye: value (ug/l)"
+    (unknown,) = quantities(log_of(columns), "tern")
+    assert unknown.title == "eye: value"
+
+
 def test_a_sensor_that_never_spoke_has_an_empty_row(tmp_path):
     columns = {"sensor.gps.height_m": 0.0, "ideal.gps.height_m": 0.0, "sensor.gps.fresh": 0.0}
     (gps,) = quantities(log_of(columns), "tern")

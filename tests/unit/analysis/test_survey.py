@@ -103,6 +103,7 @@ def test_a_place_is_found_in_its_pixel_on_the_utm_grid(tmp_path, latitude, epsg)
         assert np.isfinite(file.read(1)).sum() == 4
         assert file.descriptions == ("heat",)
         assert file.tags(1)["unit"] == "K"
+        assert file.units == ("K",)
         # cells lie at whole multiples of their size, so that maps of several runs do, too
         assert file.transform.c % 0.5 == 0.0
 

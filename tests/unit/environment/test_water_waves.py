@@ -351,6 +351,7 @@ def test_wind_raises_the_published_seas():
         ("{type: jonswap, significant_height_m: 2, peak_period_s: 2}", "significant_height_m: 0.8"),
         ("jonswap", "nothing says how high the sea is; write one of significant_height_m, wind"),
         ("{type: jonswap, sea_state: 2, significant_height_m: 1}", "and sea_state are given"),
+        ("{type: jonswap, sea_state: 2, wind_speed_mps: 5}", "wind_speed_mps and sea_state are"),
         ("{type: jonswap, wind_speed_mps: 5}", "fetch_m.*go together"),
         ("{type: pierson-moskowitz, sea_state: 7}", "from 0 to 6"),
         ("{type: regular, height_m: 0.1, period_s: 1, rate_hz: 2}", "4 Hz or more"),

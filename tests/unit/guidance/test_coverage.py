@@ -174,8 +174,8 @@ STRAIT = (
         (lambda: Course("sweep", Vec3.zero(), 1.0, 1.0, 1.0, margin_m=1.0), "takes no margin_m"),
         (lambda: Course("box", length_m=1.0), "a box needs corner_world_m and width_m"),
         (lambda: lake(SQUARE[:2], 5.0).water(), "2 places are no polygon; write three or more"),
-        (lambda: lake(BOW_TIE, 5.0).water(), r"neither cross nor touch each other \(Self-inters"),
-        (lambda: lake(SQUARE, 5.0, (BOW_TIE,)).water(), "an island: its sides may neither cross"),
+        (lambda: lake(BOW_TIE, 5.0).water(), r"each other; they cross at \(5, 5\) m"),
+        (lambda: lake(SQUARE, 5.0, (L_SHAPE, BOW_TIE)).water(), r"islands_world_m\[1\]: its sides"),
         (lambda: lake(SQUARE, 5.0, margin_m=11.0).water(), "leaves no water; write less than 10"),
         (lambda: lake(STRAIT, 5.0, margin_m=1.0).water(), "into 2 parts, of 64 and 64 m2; write"),
         (lambda: lake(SQUARE, 5.0, (SQUARE,)).water(), "cover all of its water; write smaller"),
@@ -186,6 +186,22 @@ STRAIT = (
 def test_what_covers_no_water_is_refused(make, message):
     with pytest.raises((ValueError, ScenarioError), match=message):
         make()
+
+
+def test_an_island_that_reaches_out_is_remarked_on():
+    inside = ((1.0, 1.0), (3.0, 1.0), (2.0, 3.0))
+    beyond = ((15.0, 5.0), (25.0, 5.0), (25.0, 10.0))
+    assert lake(SQUARE, 5.0, (inside, SQUARE)).remarks() == ()
+    (said,) = lake(SQUARE, 5.0, (inside, beyond)).remarks()
+    assert said.startswith("course.islands_world_m[1] reaches out of the polygon")
+    assert Course("box", Vec3.zero(), 1.0, 1.0).remarks() == ()
+
+
+def test_a_file_far_from_the_origin_asks_for_the_order_of_its_numbers():
+    ring = np.radians([[47.2, 8.7], [47.2, 8.8], [47.3, 8.75]])
+    course = Course("coverage", lane_spacing_m=5.0, file=Shore("lake.geojson", (ring,)))
+    with pytest.raises(ScenarioError, match=r"lake.geojson: lies .* km from.*longitude before lat"):
+        course.positions_world_m(Origin(math.radians(47.2), math.radians(8.7)))
 
 
 @pytest.mark.parametrize("guidance", [LineOfSight, Waypoints])

@@ -163,7 +163,7 @@ def test_more_than_memory_holds_is_refused(world):
 def test_pairs_of_vehicles_count_for_the_memory():
     # 30,000 vehicles are a gigabyte; their pairs are forty
     assert "30000 vehicles" in refusal(
-        with_gull("count: 30000") + "world: {collision_distance_m: 2}\n"
+        with_gull("count: 30000") + "world: {interactions: [downwash]}\n"
     )
 
 

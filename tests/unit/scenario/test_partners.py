@@ -46,6 +46,11 @@ def test_a_wrong_partner_is_answered_with_a_right_one(partner, message):
     assert message in told
 
 
+def test_one_of_a_counted_entry_is_answered_with_the_entry():
+    told = problem("survey-pairs", {OWN: "strider-1"})
+    assert "'strider-1' is one vehicle of strider; only the entry can be named: strider" in told
+
+
 def test_one_without_a_deck_is_refused():
     told = problem("deck-landing", {"vehicles.strider.parameters.deck": None})
     assert "strider has no deck; give it one under parameters.deck" in told
@@ -61,6 +66,13 @@ def test_a_pair_of_which_one_is_refused_has_that_one_message(wrong):
     told = problem("survey-pairs", {f"vehicles.{wrong}.start.yaw_degg": 1})
     assert "yaw_degg" in told
     assert "write equal counts" not in told
+    assert len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize("wrong", ["strider", "drone"])
+def test_a_count_that_is_no_number_has_one_message(wrong):
+    told = problem("survey-pairs", {f"vehicles.{wrong}.count": "x"})
+    assert "must be a whole number" in told
     assert len(told.splitlines()) == 1
 
 

@@ -91,3 +91,42 @@ def test_feet_whose_swing_would_grow_with_the_integrator_are_refused(
     else:
         with pytest.raises(ScenarioError, match=said):
             load(tmp_path, parameters, rate_hz=500)
+
+
+def test_an_island_beyond_the_shore_is_remarked_on():
+    course = "{shape: coverage, lane_spacing_m: 3, polygon_world_m: [[0, 0], [8, 0], [4, 6]]"
+    island = "islands_world_m: [[[2, -1], [4, 1], [2, 1]]]"
+    guidance = f"vehicles.strider.guidance={{type: line-of-sight, course: {course}, {island}}}}}"
+    said = load_scenario("cruise-strider", [guidance]).remarks()
+    (remark,) = [remark for remark in said if "island" in remark]
+    assert remark.startswith("strider: course.islands_world_m[0] reaches out of the polygon")
+
+
+@pytest.mark.parametrize(
+    ("z_m", "ahead_m", "stands"),
+    [
+        (0.2, 0.0, False),
+        (0.35, 0.9, False),
+        (0.39, 0.0, False),
+        (0.41, 0.0, True),
+        (0.2, 1.1, True),
+    ],
+)
+def test_a_start_inside_a_vessel_is_refused_with_the_height_of_its_deck(
+    tmp_path, z_m, ahead_m, stands
+):
+    text = f"""
+        name: berth
+        time: {{duration_s: 1}}
+        vehicles:
+          otter: {{model: otter, start: {{position_world_m: [5, 0, 0], yaw_deg: 90}}}}
+          drone:
+            model: ar-drone
+            start: {{position_world_m: [5, {ahead_m}, {z_m}]}}
+    """
+    (tmp_path / "berth.yaml").write_text(dedent(text))
+    if stands:
+        load_scenario(str(tmp_path / "berth.yaml"))
+        return
+    with pytest.raises(ScenarioError, match=r"drone: it starts in otter, .* write a z of 0.41 or"):
+        load_scenario(str(tmp_path / "berth.yaml"))

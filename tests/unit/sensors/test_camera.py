@@ -10,10 +10,11 @@ from tests.unit.sensors.ranges import read
 
 import kittiwake as kw
 from kittiwake.core.kinematics import Start
+from kittiwake.core.renderer import BODIES, Frame, Shot
 from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.environment.platforms import FixedPlatform
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics import mujoco_renderer
+from kittiwake.physics import mujoco_painting, mujoco_renderer
 from kittiwake.sensors.camera import Camera
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.range_camera import RangeCamera
@@ -66,12 +67,51 @@ def test_depths_are_those_of_our_own_rays():
     assert len(np.unique(np.asarray(cast.depth_m)[smooth].round(1))) > 5
 
 
+def picture_from(renderer, places, x_m=0.0, height_m=3.0):
+    """Straight down from a place."""
+    half = math.sqrt(0.5)
+    place = np.array([x_m, 0.0, height_m], np.float32)
+    shot = Shot(place, np.array([half, 0.0, half, 0.0], np.float32), 1.2, -1)
+    return renderer.picture(Frame(40, 30, deep=True), shot, places)
+
+
+def seen_by(inputs):
+    """Who draws, and where everything is."""
+    found = inputs.processes[BODIES]
+    return found.renderer, np.asarray(found.places, np.float32)
+
+
+@pytest.mark.parametrize("between_m", [40.7, 350.0, 2000.0])
+def test_a_picture_does_not_depend_on_the_one_before(between_m):
+    renderer, places = seen_by(drawn(obstacles=[BOX], platforms=[DECK]))
+    before = picture_from(renderer, places)
+    there = picture_from(renderer, places, between_m)
+    np.testing.assert_allclose(there.depth_m, 3.0, rtol=1e-3)
+    again = picture_from(renderer, places)
+    np.testing.assert_array_equal(before.rgb, again.rgb)
+    np.testing.assert_array_equal(before.depth_m, again.depth_m)
+
+
+@pytest.mark.parametrize("where", [0, 3])
+def test_a_body_that_is_nowhere_is_not_drawn_and_hides_nothing_else(where):
+    other = FixedPlatform(Vec3(0.6, 0.0, 0.3), 0.5, 0.5)
+    renderer, places = seen_by(drawn(platforms=[DECK, other]))
+    alone, _ = seen_by(drawn(platforms=[DECK]))
+    expected = picture_from(alone, places[:1])
+    whole = picture_from(renderer, places)
+    assert (whole.rgb != expected.rgb).any()
+    places[1, where] = np.nan
+    lost = picture_from(renderer, places)
+    np.testing.assert_array_equal(lost.rgb, expected.rgb)
+    np.testing.assert_array_equal(lost.depth_m, expected.depth_m)
+
+
 def test_a_red_box_is_as_red_as_it_is_painted_and_lit():
     box = Box(Vec3(0.0, 0.0, 0.5), Vec3(1.0, 1.0, 1.0))
     seen = read(Camera(width=3, height=3), drawn(looking_down(1.5), [box]))
-    light = np.array(mujoco_renderer.LIGHT_WORLD)
-    share = mujoco_renderer.AMBIENT + mujoco_renderer.DIFFUSE * -light[2] / np.linalg.norm(light)
-    expected = share * np.array(mujoco_renderer.OBSTACLE_COLOURS[0])
+    light = np.array(mujoco_painting.LIGHT_WORLD)
+    share = mujoco_painting.AMBIENT + mujoco_painting.DIFFUSE * -light[2] / np.linalg.norm(light)
+    expected = share * np.array(mujoco_painting.OBSTACLE_COLOURS[0])
     np.testing.assert_allclose(np.asarray(seen.colour)[1, 1], expected, atol=SHADE)
 
 

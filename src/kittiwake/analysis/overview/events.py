@@ -13,6 +13,9 @@ from kittiwake.analysis.overview.trace import LOSSES, without_limits
 from kittiwake.analysis.table import Event
 
 MAX_LINES = 60
+# of more than so many, the times tell nobody anything
+MAX_WAYPOINTS = 20
+WAYPOINT, NOT_FINISHED = "reached waypoint", "not finished"
 LABEL_ROWS = 4
 FIRST_ROW_PT, ROW_PT = 3.0, 10.5
 MARGIN_IN = 0.1
@@ -36,11 +39,19 @@ def moments(events: Sequence[Event], *, many: bool) -> list[Moment]:
     for event in events:
         if np.isfinite(event.time_s):
             # the key beside the plan says for what reasons vehicles were lost
-            kind = event.event.partition(":")[0] if many else event.event
+            in_short = many and event.event.startswith((*LOSSES, NOT_FINISHED))
+            kind = event.event.partition(":")[0] if in_short else event.event
             alike[event.time_s, kind].append(event)
     return [
         _moment(time_s, kind, found, many=many) for (time_s, kind), found in sorted(alike.items())
     ]
+
+
+def without_thicket(events: Sequence[Event]) -> tuple[list[Event], int]:
+    """The events without waypoints if those are many, and how many were left out."""
+    others = [event for event in events if not event.event.startswith(WAYPOINT)]
+    waypoints = len(events) - len(others)
+    return (others, waypoints) if waypoints > MAX_WAYPOINTS else (list(events), 0)
 
 
 def draw_events(panels: Sequence[Axes], events: Sequence[Event], *, many: bool) -> tuple[int, int]:

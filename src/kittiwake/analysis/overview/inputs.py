@@ -15,6 +15,7 @@ FRAMES = ("world", "body")
 CLASHING = "actual "  # before what is called as its command is
 MAX_PANELS = 3
 NO_BREAK = "\u00a0"
+SHAFTS = {"rotor", "speeds", "left", "right"}
 MAX_NAME = 12  # characters of a name that stands beside an axis
 
 # ending of a column's name -> (unit shown, factor)
@@ -116,7 +117,7 @@ def shown(trace: Trace, column: str) -> Input:
     unit, factor = UNITS.get(words[-1], ("", 1.0)) if len(words) > 1 else ("", 1.0)
     if unit:
         words = words[:-1]
-    if unit == "deg/s" and {"rotor", "speeds"} & set(words):  # nobody thinks of these in degrees
+    if unit == "deg/s" and SHAFTS & set(words):  # nobody thinks of these in degrees
         unit, factor = "rad/s", 1.0
     label = " ".join(word for word in words if word not in FRAMES)
     if not commanded and COMMAND + own in trace.table.columns:

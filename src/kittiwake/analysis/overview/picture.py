@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib import style
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
@@ -15,7 +16,7 @@ from matplotlib.lines import Line2D
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.overview import look
-from kittiwake.analysis.overview.events import draw_events
+from kittiwake.analysis.overview.events import draw_events, without_thicket
 from kittiwake.analysis.overview.maps import draw_key, draw_plan, draw_space
 from kittiwake.analysis.overview.scene import in_single_precision, look_around
 from kittiwake.analysis.overview.series import (
@@ -24,6 +25,7 @@ from kittiwake.analysis.overview.series import (
     TOP,
     draw_panels,
     fleet_panels,
+    part_patches,
     vehicle_panels,
 )
 from kittiwake.analysis.overview.standing import Flown, Standing
@@ -61,7 +63,7 @@ def _draw(figure: Figure, log: Log, folder: Path | None) -> None:
     shades = look.fleet_colours(len(log.names))
     colours = [shades[trace.place] for trace in traces]
     span_s = _span_s(traces)
-    flown = Flown(span_s, _seed(log) or 0, in_single_precision(traces), folder)
+    flown = Flown(span_s, _seed(log) or 0, in_single_precision(traces, log.summary), folder)
     scene = look_around(traces, log.scenario, flown)
     draw_space(figure, traces, colours, scene)
     draw_plan(figure, traces, colours, scene)
@@ -69,10 +71,13 @@ def _draw(figure: Figure, log: Log, folder: Path | None) -> None:
     many = len(log.names) != 1
     panels = fleet_panels(traces, colours) if many else vehicle_panels(traces[0])
     drawn = draw_panels(figure, panels, span_s)
-    happened, named = draw_events(drawn, log.events, many=many)
+    shown, waypoints = without_thicket(log.events)
+    happened, named = draw_events(drawn, shown, many=many)
     if many:
-        _name_vehicles(figure, log.names, shades)
+        _name_vehicles(figure, log.names, shades, part_patches(traces, log.events))
     notes = _thinning(traces, len(log.names)) + _unread(scene.standing)
+    if waypoints:
+        notes.append(f"{waypoints} waypoints reached")
     if named < happened:
         notes.append(f"{named} of {happened:,} events named")
     _draw_title(figure, log, losses, notes)
@@ -89,15 +94,18 @@ def _span_s(traces: Sequence[Trace]) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def _name_vehicles(figure: Figure, names: Sequence[str], shades: Sequence[str]) -> None:
-    """Beside the time series: a few vehicles' names, or a scale of many."""
+def _name_vehicles(
+    figure: Figure, names: Sequence[str], shades: Sequence[str], parts: Sequence[Artist]
+) -> None:
+    """Beside the time series: a few vehicles' names with shaded parts, or a scale of many."""
     if len(names) <= FEW_VEHICLES:
         figure_key = figure.add_axes(look.box(RIGHT + 0.1, TOP - 3.0, look.PAGE_IN[0] - 0.1, TOP))
         figure_key.set_axis_off()
-        handles = [
+        handles: list[Artist] = [
             Line2D([], [], color=shade, linewidth=2.2, label=look.shortened(name, MAX_NAME))
             for name, shade in zip(names, shades, strict=True)
         ]
+        handles += parts
         look.list_beside(figure_key, handles, at=(0.0, 1.0))
         return
     bar_axes = figure.add_axes(look.box(RIGHT + 0.35, TOP - 3.0, RIGHT + 0.5, TOP))

@@ -64,8 +64,11 @@ def look_around(
     return Scene(low, high, area, floor_m, grounded, standing, usual_wind(traces))
 
 
-def in_single_precision(traces: Sequence[Trace]) -> bool:
-    """Whether a flight was computed in 32 bits: all its places fit into them."""
+def in_single_precision(traces: Sequence[Trace], summary: Mapping[str, Any] | None) -> bool:
+    """Whether a flight was computed in 32 bits; without a summary, whether its places fit there."""
+    if summary is not None:
+        metrics = summary.get("metrics")
+        return isinstance(metrics, Mapping) and metrics.get("precision") == "float32"
     places_m = np.concatenate([np.empty((0, 3)), *(trace.position_world_m for trace in traces)])
     places_m = places_m[np.isfinite(places_m)]
     return bool((places_m.astype(np.float32) == places_m).all())

@@ -9,6 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from kittiwake.analysis.overview.inputs import Input, input_panels
 from kittiwake.analysis.overview.look import (
@@ -23,6 +24,7 @@ from kittiwake.analysis.overview.look import (
 from kittiwake.analysis.overview.resolution import readable_limits
 from kittiwake.analysis.overview.trace import Trace
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
+from kittiwake.analysis.table import Event
 
 LEFT, RIGHT, BOTTOM, TOP, GAP = 8.35, 14.4, 0.95, 7.55, 0.14
 SETPOINT_YAW = "setpoint.yaw_rad"
@@ -33,8 +35,15 @@ FEW_VEHICLES = 12
 MAX_TURN_DEG = 1080.0
 GUST_MPS = 0.1
 # of the parts of a task, in turn
-TINTS = ("#FFFFFF", "#E3EEF7", "#FBE9DC", "#E1F2EB")
+TINTS = ("#FFFFFF", "#E3EEF7", "#FBE9DC", "#E1F2EB", "#F1E6F2", "#F7F1D5", "#E8E8E8")
 MAX_PARTS = 40
+# how events begin that tell of no part of a task
+NOT_PARTS = (
+    *("reached waypoint", "touched down", "turned over", "battery empty", "not finished"),
+    *("lost", "diverged"),
+)
+# of what floats: it goes where it has to, so that a place asks for no yaw of it
+OF_VESSELS = ("cmd_rudder_rad", "cmd_left_radps")
 
 Series = Float64[np.ndarray, " rows"]
 
@@ -174,6 +183,8 @@ def _yaw_panel(trace: Trace) -> Panel:
     wanted = np.degrees(trace.table.part((SETPOINT_YAW,))[:, 0])
     # a yaw and the same one turn on are one wish: the one nearest to what is drawn is meant
     nearest = wanted + 360.0 * np.round((yaw - wanted) / 360.0)
+    if trace.has(SETPOINT_WORLD_M) and any(trace.has((column,)) for column in OF_VESSELS):
+        nearest = np.full_like(yaw, np.nan)
     lines = _lines(trace, ("yaw",), yaw[:, None], HUES[2:])
     lines += _wanted(trace, cut_at_jumps(nearest)[:, None], HUES[2:])
     return Panel("yaw\n(deg)", lines, "deg")
@@ -183,6 +194,8 @@ def _speed_panel(trace: Trace) -> Panel:
     velocity = trace.table.part(SETPOINT_VELOCITY_WORLD_MPS)
     asked = np.isfinite(velocity[:, 0])
     wanted = np.where(asked, np.sqrt(np.nansum(np.square(velocity), axis=1)), np.nan)
+    if trace.has(SETPOINT_WORLD_M) and not np.nan_to_num(wanted).any():
+        wanted = np.full_like(wanted, np.nan)  # it is to be at a place, at whatever speed
     lines = _lines(trace, ("speed",), trace.speed_mps[:, None])
     return Panel("speed\n(m/s)", lines + _wanted(trace, wanted[:, None]), "m/s")
 
@@ -266,12 +279,40 @@ def _beside_panel(traces: Sequence[Trace], colours: Sequence[str]) -> Panel:
     return Panel("beside the deck (m)", lines, "m", listed=False)
 
 
+def part_patches(traces: Sequence[Trace], events: Sequence[Event]) -> list[Artist]:
+    """What the tints of the shaded parts mean, in the words of the events that they began with."""
+    trace = _staged(traces)
+    if trace is None:
+        return []
+    said: dict[str, dict[str, None]] = {}
+    for begin_s, _, tint in _parts(traces):
+        # of the rows drawn, the next one after the event
+        told = [
+            event.event
+            for event in events
+            if event.vehicle == trace.name
+            and event.time_s <= begin_s
+            and not event.event.startswith(NOT_PARTS)
+        ]
+        if told:
+            said.setdefault(tint, {})[told[-1]] = None
+    return [
+        Patch(facecolor=tint, edgecolor=GREY, linewidth=0.4, label="\n".join(words))
+        for tint, words in said.items()
+    ]
+
+
+def _staged(traces: Sequence[Trace]) -> Trace | None:
+    """The only vehicle whose task has parts."""
+    staged = [trace for trace in traces if (np.nan_to_num(trace.phase) > 0.0).any()]
+    return staged[0] if len(staged) == 1 else None
+
+
 def _parts(traces: Sequence[Trace]) -> tuple[tuple[float, float, str], ...]:
     """When the only vehicle whose task has parts was at which of them."""
-    staged = [trace for trace in traces if (np.nan_to_num(trace.phase) > 0.0).any()]
-    if len(staged) != 1:
+    trace = _staged(traces)
+    if trace is None:
         return ()
-    (trace,) = staged
     phase, time_s = np.nan_to_num(trace.phase, nan=-1.0), trace.time_s
     begins = np.flatnonzero(np.diff(phase, prepend=np.nan) != 0.0)
     if len(begins) > MAX_PARTS:

@@ -134,7 +134,8 @@ class JonswapSea(AbstractSea):
     components: Annotated[int, COMPONENTS] = eqx.field(static=True, default=64)
 
     def __check_init__(self) -> None:
-        """Refuses a wind without a fetch."""
+        """Refuses a wind without a fetch, of what alone says how high the sea is."""
+        super().__check_init__()
         if (self.wind_speed_mps is None) != (self.fetch_m is None):
             message = (
                 "wind_speed_mps and fetch_m, the way over which the wind blows, go together; write "

@@ -1,0 +1,73 @@
+"""What fits into memory: logs with pictures."""
+
+import jax.numpy as jnp
+import pytest
+
+import kittiwake as kw
+from kittiwake.core.columns import to_blocks
+from kittiwake.core.errors import ScenarioError
+from kittiwake.scenario import size
+from kittiwake.scenario.load import load_scenario
+from kittiwake.sensors.camera import Camera
+
+
+@pytest.fixture
+def eight_gigabytes(monkeypatch):
+    """As much as a run may take."""
+    monkeypatch.setattr(size, "_available", lambda: 8e9)
+
+
+def with_camera(width, height, log_rate_hz, *, depth=True):
+    """A flight of 30 s that takes pictures."""
+    eye = f"{{type: camera, width: {width}, height: {height}, depth: {str(depth).lower()}}}"
+    changes = (f"vehicles.drone.sensors.eye={eye}", f"time.log_rate_hz={log_rate_hz}")
+    return load_scenario("deck-landing", changes)
+
+
+def test_pictures_that_do_not_fit_are_refused_with_what_would(eight_gigabytes):
+    too_many = with_camera(640, 480, 10)
+    with pytest.raises(ScenarioError) as refused:
+        too_many.check_flight()
+    told = str(refused.value)
+    # 301 rows of 640 x 480 x 5 numbers, three times in memory
+    assert "2 vehicles, with 1536000 numbers in pictures, over 30 s needs about 11 GB" in told
+    assert "set time.log_rate_hz below 7, take pictures of fewer pixels, or fly" in told
+    too_many.check_flight(10.0)
+    with_camera(640, 480, 5).check_flight()
+    with_camera(320, 240, 10).check_flight()
+    with_camera(640, 480, 10, depth=False).check_flight()
+
+
+def test_a_single_picture_that_does_not_fit_is_not_answered_with_a_rate(eight_gigabytes):
+    with pytest.raises(ScenarioError) as refused:
+        size.check_log_size(1, 1.0, 10.0, 10**9)
+    assert "log_rate_hz" not in str(refused.value)
+    assert "take pictures of fewer pixels, or fly a shorter time" in str(refused.value)
+
+
+@pytest.mark.parametrize("depth", [True, False])
+def test_a_camera_knows_how_many_numbers_it_logs(depth):
+    scenario = with_camera(6, 4, 10, depth=depth)
+    (sensor,) = [
+        part.component.sensor
+        for part in scenario.vehicles["drone"].sensors.values()
+        if isinstance(part.component.sensor, Camera)
+    ]
+    own = sensor.measures(*sensor_form(sensor))
+    assert sensor.numbers == sum(len(block.columns) for block in to_blocks(own))
+
+
+def sensor_form(camera):
+    """Fields of a picture, empty."""
+    size = (camera.height, camera.width)
+    depths = (jnp.zeros(size), jnp.zeros(size, bool)) if camera.depth else ()
+    return jnp.zeros((*size, 3)), *depths
+
+
+def test_an_error_of_depths_that_are_not_measured_is_refused():
+    own = "vehicles.drone.sensors.eye"
+    error = {"type": "noise", "field": "depth_m", "deviation": 0.1}
+    eye = {"type": "camera", "errors": [error]}
+    with pytest.raises(ScenarioError, match=r"field: depth_m is not measured. Allowed: colour"):
+        kw.load("deck-landing", {own: eye})
+    load_scenario("deck-landing", (f"{own}={{type: camera, depth: true, errors: [{error}]}}",))
