@@ -61,8 +61,8 @@ def test_behaviours_are_switched_by_name():
     state = flock.switched(flock.init(KEY), ["targeting"])
     np.testing.assert_allclose(wanted(flock, state=state), [1.0, 0.0, 0.0])
     assert not wanted(flock, state=flock.switched(state, [])).any()
-    with pytest.raises(CommandError, match="no behaviour 'targetting' here. Allowed: targeting"):
-        flock.switched(state, ["targetting"])
+    with pytest.raises(CommandError, match="no behaviour 'towards' here. Allowed: targeting"):
+        flock.switched(state, ["towards"])
 
 
 @pytest.mark.parametrize(
