@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kittiwake.cli.check import Overrides
+from kittiwake.cli.options import Quiet
 from kittiwake.core.errors import HubError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def hub(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the counters alone on standard output.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but mistakes.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Guide the members of a scenario's flocks over TCP, one vehicle a port."""
     from kittiwake.adapters.hub.hive import Hive

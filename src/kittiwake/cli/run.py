@@ -8,11 +8,12 @@ from collections.abc import Generator
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from kittiwake.cli.check import Overrides, Scenario, show_remarks
+from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson
 from kittiwake.core.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -28,21 +29,11 @@ def run(
     scenario: Scenario,
     overrides: Overrides = None,
     *,
-    duration: Annotated[
-        str | None,
-        typer.Option(metavar="S", help="Simulated seconds, instead of the scenario's."),
-    ] = None,
-    seed: Annotated[
-        str | None, typer.Option(metavar="N", help="Seed of every random stream.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder for the results, runs/NAME-TIME unless given."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print summary.json alone on standard output.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but mistakes.")] = False,
+    duration: Duration = None,
+    seed: Seed = None,
+    out: OutFolder = None,
+    as_json: SummaryJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Fly a scenario and write its log, summary and picture into a folder.
 

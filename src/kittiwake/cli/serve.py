@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kittiwake.cli.check import Overrides, Scenario, show_remarks
+from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson
 from kittiwake.cli.run import (
     RUN_FAILED,
     as_overrides,
@@ -56,21 +57,11 @@ def serve(
         str | None,
         typer.Option(metavar="X", help="Times real time; 1, in lockstep as fast as it goes."),
     ] = None,
-    duration: Annotated[
-        str | None,
-        typer.Option(metavar="S", help="Simulated seconds, instead of the scenario's."),
-    ] = None,
-    seed: Annotated[
-        str | None, typer.Option(metavar="N", help="Seed of every random stream.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder for the results, runs/NAME-TIME unless given."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print summary.json alone on standard output.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but mistakes.")] = False,
+    duration: Duration = None,
+    seed: Seed = None,
+    out: OutFolder = None,
+    as_json: SummaryJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Fly a scenario by the clock while others take part, and write its results into a folder.
 

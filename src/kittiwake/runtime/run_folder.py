@@ -6,6 +6,7 @@ as well, is removed as the flight begins, so that nothing in the folder tells of
 
 import copy
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator
@@ -21,6 +22,7 @@ from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.recorder import Recorder
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import dump_document
+from kittiwake.scenario.schema import NAME_PATTERN
 
 PICTURE_FILE = "overview.png"
 # what run, plot and export write; a file of each vehicle and field comes on top
@@ -28,6 +30,7 @@ PRODUCTS = (
     LOG_FILE,
     SUMMARY_FILE,
     PICTURE_FILE,
+    "flock-*.png",
     "sensors-*.png",
     "survey-*.png",
     "log.parquet",
@@ -94,15 +97,16 @@ def _named_products(scenario: Path) -> Iterator[str]:
     try:
         data = yaml.safe_load(scenario.read_text(encoding="utf-8"))
         vehicles, fields = data["vehicles"], data.get("world", {}).get("fields", {})
+        # its names may have been changed by hand, to patterns or to what leads out of the folder
+        named = [name for name in vehicles if re.fullmatch(NAME_PATTERN, name)]
         files = {
-            *(f"{name}.csv" for name in vehicles),
-            *(f"{name}-[0-9]*.csv" for name in vehicles),
-            *(f"{name}.tif" for name in fields),
+            *(f"{name}.csv" for name in named),
+            *(f"{name}-[0-9]*.csv" for name in named),
+            *(f"{name}.tif" for name in fields if re.fullmatch(NAME_PATTERN, name)),
         }
     except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
         return
-    # its names may have been changed by hand, and must not lead out of the folder
-    yield from sorted(file for file in files if Path(file).name == file)
+    yield from sorted(files)
 
 
 def _write_scenario(simulation: Simulation, flight: Flight, folder: Path) -> None:
