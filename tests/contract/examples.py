@@ -930,7 +930,8 @@ def _broadcast(circumstance: Circumstance) -> Broadcast:
     told, true = jax.tree.map(lambda *leaves: jnp.stack(leaves), *both)
     teams = [jnp.asarray(column, jnp.int32) for column in ((0, 0, 1, 1), (0, 1, 0, 1), (2,) * 4)]
     leaders = jnp.asarray([0, 0, 2, 0], jnp.int32)
-    return Broadcast(told, true, jnp.arange(count) < 3, Roster(*teams, leaders), jnp.asarray(DT_S))
+    roster = Roster(jnp.arange(count, dtype=jnp.uint32), *teams, leaders)
+    return Broadcast(told, true, jnp.arange(count) < 3, roster, jnp.asarray(DT_S))
 
 
 def _listen(radio: Any, state: Any, told: Broadcast, key: Any) -> tuple[Any, Any]:

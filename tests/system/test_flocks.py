@@ -31,16 +31,20 @@ def written(folder, vehicles, **world):
     """A scenario file of these vehicles in the air of flock-8."""
     data = dict(kw.load("flock-8").scenario.document.data) | {"vehicles": vehicles}
     file = folder / "flock.yaml"
-    file.write_text(yaml.safe_dump(data | ({"world": world} if world else {})))
+    file.write_text(yaml.safe_dump(data | ({"world": world} if world else {}), sort_keys=False))
     return str(file)
 
 
 def test_a_flock_is_the_same_whatever_its_members_are_called(tmp_path):
-    _, places = flown("flock-8", 3.0)
-    given = kw.load("flock-8").scenario.document.data["vehicles"]["drone"]
+    _, places = flown("flock-8", 3.0, **{"vehicles.drone.model": "crazyflie"})
+    given = dict(kw.load("flock-8").scenario.document.data["vehicles"]["drone"])
+    for key in ("count", "grid", "spacing_m"):
+        given.pop(key)
+    given["model"] = "crazyflie"
+    names = [f"gull-{letter}" for letter in "zyxwvuts"]
     vehicles = {
-        name: given | {"count": 4, "start": {"position_world_m": start}}
-        for name, start in (("zeta", [-3.0, -4.0, 2.0]), ("alpha", [-1.0, 4.0, 3.2]))
+        name: given | {"start": {"position_world_m": [float(x) for x in place]}}
+        for name, place in zip(names, places[0], strict=True)
     }
     _, renamed = flown(written(tmp_path, vehicles), 3.0)
     np.testing.assert_allclose(renamed[-1], places[-1], atol=1e-6)
@@ -174,6 +178,11 @@ def test_fifty_flocks_in_wind_by_satellites_do_not_collide():
     [
         ({"vehicles.drone.leader": "nobody"}, "there is no vehicle 'nobody'"),
         ({"vehicles.drone.leader": "drone-1"}, "drone-1 would follow itself"),
+        ({"vehicles.drone.leader": "drone"}, "drone would follow itself"),
+        (
+            {"vehicles.drone.guidance": {"type": "flock", "behaviours": ["follow-leader"]}},
+            "leader: is missing; write the vehicle that is followed",
+        ),
         ({"world.radio": {"type": "lossy", "memory_s": 60}}, "1500 messages, 256 at most"),
         ({"world.radio": "wireless"}, "there is no radio 'wireless'"),
         ({"vehicles.drone.guidance": {"type": "flock"}}, "behaviours"),
@@ -183,7 +192,17 @@ def test_fifty_flocks_in_wind_by_satellites_do_not_collide():
         ),
         ({"vehicles.drone.grid": [0, 2]}, "grid"),
     ],
-    ids=["no leader", "itself", "memory", "no radio", "no behaviours", "misspelt", "grid"],
+    ids=[
+        "no leader",
+        "itself",
+        "own entry",
+        "missing",
+        "memory",
+        "no radio",
+        "no behaviours",
+        "misspelt",
+        "grid",
+    ],
 )
 def test_mistakes_are_told(overrides, message):
     with pytest.raises(ScenarioError, match=message):

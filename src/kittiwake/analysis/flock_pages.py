@@ -17,6 +17,7 @@ from kittiwake.scenario.load import load_scenario
 PAGE_IN = (13.0, 7.5)
 # of the members, that are drawn each with its path
 MAX_PATHS = 100
+GOLDEN = 0.618033988749895
 
 
 def save_flock_pages(log: Log, folder: Path) -> list[Path]:
@@ -44,7 +45,7 @@ def draw_flock(log: Log, team: Team, flown: History) -> Figure:
     rows += [figure.add_subplot(grid[i, 1], sharex=rows[0]) for i in range(1, 4)]
     _draw_middle(rows[0], team, flown)
     _draw_distances(rows[1], flown)
-    _draw_share(rows[2], flown.time_s, flown.order, "order parameter")
+    _draw_share(rows[2], flown.time_s, flown.order, "order parameter, while they move")
     reach = f"connectivity within {team.reach_m:g} m"
     _draw_share(rows[3], flown.graph_time_s, flown.connectivity, reach)
     for axes in rows[:-1]:
@@ -57,7 +58,7 @@ def draw_flock(log: Log, team: Team, flown: History) -> Figure:
 
 
 def _draw_paths(axes: Axes, log: Log, team: Team, flown: History) -> None:
-    drawn = team.members[:: -(-len(team.members) // MAX_PATHS)]
+    drawn = [team.members[place] for place in _spread(len(team.members))]
     for name in drawn:
         x, y, _ = log.tables[name].part(POSITION_WORLD_M).T
         axes.plot(x, y, color=look.HUES[0], linewidth=0.7, alpha=0.5)
@@ -77,6 +78,13 @@ def _draw_paths(axes: Axes, log: Log, team: Team, flown: History) -> None:
     axes.legend(loc="upper left", frameon=False, fontsize=look.SMALL)
 
 
+def _spread(members: int) -> list[int]:
+    """Some of so many, by the golden section: every tenth one of a grid would be one side of it."""
+    if members <= MAX_PATHS:
+        return list(range(members))
+    return sorted({int(members * (i * GOLDEN % 1.0)) for i in range(MAX_PATHS)})
+
+
 def _draw_middle(axes: Axes, team: Team, flown: History) -> None:
     if team.target_world_m is None:
         for values, axis, hue in zip(flown.middle_world_m.T, "xyz", look.HUES, strict=False):
@@ -85,7 +93,9 @@ def _draw_middle(axes: Axes, team: Team, flown: History) -> None:
         _name_lines(axes)
         return
     axes.plot(flown.time_s, flown.off_m(team.target_world_m), color=look.HUES[1])
-    axes.axhline(ARRIVED_M, color=look.GREY, linewidth=0.8, linestyle="--")
+    there = f"there: {ARRIVED_M:g} m"
+    axes.axhline(ARRIVED_M, color=look.GREY, linewidth=0.8, linestyle="--", label=there)
+    _name_lines(axes)
     axes.set_ylabel("middle to\ntarget (m)")
     axes.set_ylim(bottom=0.0)
 

@@ -1,7 +1,7 @@
 """What a member of a flock wants to do because of others, as one of several reasons."""
 
 from abc import abstractmethod
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 
@@ -23,6 +23,9 @@ class AbstractBehaviour(eqx.Module):
         limit_mps: it never wants to be faster.
         weight: what it counts for where the wishes of several are added up.
     """
+
+    # whether it has to do with a leader
+    follows: ClassVar[bool] = False
 
     limit_mps: Annotated[Real, POSITIVE] = eqx.field(kw_only=True, default=1.0)
     weight: Annotated[Real, NOT_NEGATIVE] = eqx.field(kw_only=True, default=1.0)

@@ -50,6 +50,11 @@ class AbstractGuidance(AbstractComponent):
         """Whether it has to know of others by radio."""
         return False
 
+    @property
+    def follows(self) -> bool:
+        """Whether it has to know whom it follows."""
+        return False
+
     def prepared(self, situation: Situation) -> "AbstractGuidance":
         """This guidance as it will be flown, with what can be computed before.
 
@@ -109,6 +114,11 @@ class AbstractGuidance(AbstractComponent):
             "write guidance: {type: mission, steps: [...]}"
         )
         raise CommandError(message)
+
+    @property
+    def behaviour_names(self) -> tuple[str, ...]:
+        """What ``switched`` takes; nothing for guidance without behaviours."""
+        return ()
 
     def switched(self, state: Any, behaviours: Sequence[str]) -> Any:
         """The state in which only these behaviours count, of those that guide the vehicle.

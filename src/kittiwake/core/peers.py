@@ -3,7 +3,7 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int
+from jaxtyping import Array, Int, UInt32
 
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -37,11 +37,13 @@ class Roster(eqx.Module):
 
     Attributes:
         team: the number of each vehicle's team.
+        name_hash: of each vehicle's name, from which what is random of it follows.
         number: each one's place in its team, from zero.
         size: how many are in its team.
         leader: which vehicle each one follows; its own number if none.
     """
 
+    name_hash: UInt32[Array, " vehicles"]
     team: Int[Array, " vehicles"]
     number: Int[Array, " vehicles"]
     size: Int[Array, " vehicles"]
@@ -82,6 +84,18 @@ class Peers(eqx.Module):
     leader: Peer
     number: Count
     size: Count
+
+    def after(self, time_s: Real) -> "Peers":
+        """The same some time later, as far as it can be foreseen: all go straight on."""
+
+        def carried_on(peer: Peer) -> Peer:
+            passed_s = jnp.where(peer.heard, time_s, 0.0)
+            place = peer.position_world_m + peer.velocity_world_mps * passed_s
+            changed = (place, peer.age_s + passed_s)
+            return eqx.tree_at(lambda own: (own.position_world_m, own.age_s), peer, changed)
+
+        later = (jax.vmap(carried_on)(self.others), carried_on(self.leader))
+        return eqx.tree_at(lambda peers: (peers.others, peers.leader), self, later)
 
     def within(self, place_world_m: Vec3, radius_m: Real) -> "Peers":
         """The same without those that are believed to be as far from a place or farther.

@@ -121,7 +121,8 @@ def _squares_m2(
     """Of the distances, in single precision, which is sorted faster; infinite for nobody."""
     way = points[others] - points[:, None]
     square_m2 = jnp.sum(way * way, axis=-1)
-    counts = there & present[:, None] & (others != _count_to(len(points))[:, None])
+    counts = there & present[others] & present[:, None]
+    counts = counts & (others != _count_to(len(points))[:, None])
     counts = counts & (square_m2 < jnp.square(within_m))
     return jnp.where(counts, square_m2, jnp.inf).astype(jnp.float32)
 

@@ -69,8 +69,8 @@ class Flock(AbstractGuidance):
             raise ValueError(message) from None
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """What the behaviours are called: by their kinds, counted from the second of a kind on."""
+    def behaviour_names(self) -> tuple[str, ...]:
+        """By their kinds, counted from the second of a kind on."""
         seen: Counter[str] = Counter()
         names: list[str] = []
         for behaviour in self.behaviours:
@@ -84,6 +84,11 @@ class Flock(AbstractGuidance):
         """Always."""
         return True
 
+    @property
+    def follows(self) -> bool:
+        """If one of its behaviours does."""
+        return any(behaviour.follows for behaviour in self.behaviours)
+
     def prepared(self, situation: Situation) -> "Flock":
         """The same with its behaviours in the world in which they will be flown."""
         ready: list[AbstractBehaviour] = []
@@ -91,7 +96,7 @@ class Flock(AbstractGuidance):
             try:
                 ready.append(behaviour.prepared(situation))
             except (KittiwakeError, ValueError) as error:
-                message = f"behaviours.{i} ({self.names[i]}): {error}"
+                message = f"behaviours.{i} ({self.behaviour_names[i]}): {error}"
                 raise ScenarioError(message) from None
         if all(one is other for one, other in zip(ready, self.behaviours, strict=True)):
             return self
@@ -139,10 +144,12 @@ class Flock(AbstractGuidance):
     def _flags(self, behaviours: Sequence[str] | None) -> Bool[Array, " behaviours"]:
         if behaviours is None:
             return jnp.ones(len(self.behaviours), bool)
+        if isinstance(behaviours, str):
+            message = f"'{behaviours}' is one name; write a list of them: ['{behaviours}']"
+            raise CommandError(message)
+        known = list(self.behaviour_names)
         for name in behaviours:
-            if name not in self.names:
-                message = (
-                    f"there is no behaviour '{name}' here. {did_you_mean(name, list(self.names))}"
-                )
+            if name not in known:
+                message = f"there is no behaviour '{name}' here. {did_you_mean(str(name), known)}"
                 raise CommandError(message)
-        return jnp.asarray([name in behaviours for name in self.names])
+        return jnp.asarray([name in behaviours for name in known])

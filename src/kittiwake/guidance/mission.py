@@ -153,6 +153,11 @@ class Mission(AbstractGuidance):
         """If one of its tasks does."""
         return any(step.do.hears for step in self.steps)
 
+    @property
+    def follows(self) -> bool:
+        """If one of its tasks does."""
+        return any(step.do.follows for step in self.steps)
+
     def prepared(self, situation: Situation) -> "Mission":
         """The same with its tasks as they will be flown, each from where the one before leads."""
         for i, step in enumerate(self.steps):
@@ -204,6 +209,13 @@ class Mission(AbstractGuidance):
         ]
         steps, asked = jax.lax.switch(state.step, branches)
         return replace(state, steps=steps), asked
+
+    @property
+    def behaviour_names(self) -> tuple[str, ...]:
+        """Those that all of its flocks have, in the order of the first one."""
+        flocks = [step.do.behaviour_names for step in self.steps if step.do.hears]
+        first = flocks[0] if flocks else ()
+        return tuple(name for name in first if all(name in names for names in flocks))
 
     def switched(self, state: MissionState, behaviours: Sequence[str]) -> MissionState:
         """In all steps that are flocks, each of which must have them."""

@@ -1,6 +1,6 @@
 """Who flies with whom, and whom one follows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kittiwake.core.errors import did_you_mean
 from kittiwake.core.vehicle import Vehicle
@@ -19,14 +19,26 @@ def teams(
     """Team and leader of each vehicle, in the order of the file; a wrong leader is noted."""
     found: dict[str, Membership] = {}
     for name, entry in entries.items():
-        path, leader = ("vehicles", name, "leader"), entry.leader
         members = members_of(name, entry, vehicles)
-        if leader is not None and leader not in vehicles:
-            others = [other for other in vehicles if other not in members]
-            problems.note(path, f"there is no vehicle '{leader}'. {did_you_mean(leader, others)}")
-            leader = None
-        elif leader in members:
-            problems.note(path, f"{leader} would follow itself; write another vehicle")
-            leader = None
+        wrong = _wrong_leader(name, entry.leader, members, vehicles)
+        if wrong is not None:
+            problems.note(("vehicles", name, "leader"), wrong)
+        leader = entry.leader if wrong is None else None
         found |= {member: Membership(entry.team or COMMON, leader) for member in members}
     return found
+
+
+def _wrong_leader(
+    name: str, leader: str | None, members: Sequence[str], vehicles: Mapping[str, Vehicle]
+) -> str | None:
+    """What is wrong with the leader of an entry, or with there being none."""
+    if leader is None:
+        needy = any(vehicles[member].guidance.component.follows for member in members)
+        return "is missing; write the vehicle that is followed" if needy else None
+    if leader == name or leader in members:
+        return f"{leader} would follow itself; write another vehicle"
+    if leader in vehicles:
+        return None
+    others = [other for other in vehicles if other not in members]
+    known = did_you_mean(leader, others) if others else "There is no other one either; add one"
+    return f"there is no vehicle '{leader}'. {known}"

@@ -255,7 +255,7 @@ class Fleet(eqx.Module):
         told = swarming.broadcast(state.groups, truths, self.roster, self.dt_s)
         key = named(state.streams[swarming.RADIO], "step")
         radio, peers = run(self.world.radio, state.radio, told, clock, key)
-        each = swarming.split(peers, self.groups)
+        each = swarming.split(swarming.carried_on(self.world.radio, peers, clock), self.groups)
         return radio, [swarming.knowing(*one) for one in zip(surroundings, each, strict=True)]
 
     def _begin(

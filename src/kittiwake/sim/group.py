@@ -56,6 +56,11 @@ class Group(eqx.Module):
         return jax.tree.unflatten(treedef, own)
 
 
+def name_hash(name: str) -> int:
+    """From which the streams of a vehicle follow."""
+    return crc32(name.encode())
+
+
 def grouped(vehicles: Mapping[str, Vehicle], dtype: np.dtype[Any]) -> tuple[Group, ...]:
     """Vehicles by name in groups of equal structure, their arrays in this precision."""
     alike: dict[Any, dict[str, Vehicle]] = {}
@@ -78,7 +83,7 @@ def _group(members: Mapping[str, Vehicle], dtype: np.dtype[Any]) -> Group:
         _number(np.stack(c), dtype) if is_stacked else _number(c[0], dtype)
         for c, is_stacked in zip(columns, stacked, strict=True)
     ]
-    hashes = jnp.asarray([crc32(name.encode()) for name in members], jnp.uint32)
+    hashes = jnp.asarray([name_hash(name) for name in members], jnp.uint32)
     return Group(tuple(members), stacked, jax.tree.unflatten(treedef, leaves), hashes)
 
 

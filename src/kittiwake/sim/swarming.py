@@ -15,7 +15,7 @@ from kittiwake.core.peers import Peers, Report, Roster
 from kittiwake.core.radio import AbstractRadio, Broadcast
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Scheduled
-from kittiwake.sim.group import Group
+from kittiwake.sim.group import Group, name_hash
 from kittiwake.sim.schedule import Clock, Held, run
 from kittiwake.sim.state import VehicleState
 
@@ -40,6 +40,7 @@ def roster_of(names: Sequence[str], teams: Mapping[str, Membership]) -> Roster:
     crews = {kind: [name for name in counted if members[name].team == kind] for kind in kinds}
     number = {name: place for crew in crews.values() for place, name in enumerate(crew)}
     return Roster(
+        name_hash=jnp.asarray([name_hash(name) for name in names], jnp.uint32),
         team=_whole([kinds.index(members[name].team) for name in names]),
         number=_whole([number[name] for name in names]),
         size=_whole([len(crews[members[name].team]) for name in names]),
@@ -95,6 +96,14 @@ def split(peers: Peers | None, groups: Sequence[Group]) -> list[Peers | None]:
         jax.tree.map(lambda leaf, a=begin, b=end: leaf[a:b], peers)
         for begin, end in zip(begins, ends, strict=True)
     ]
+
+
+def carried_on(radio: Scheduled[AbstractRadio], peers: Peers, clock: Clock) -> Peers:
+    """What vehicles know now, if the radio has told it them some steps before."""
+    if radio.every == 1:
+        return peers
+    steps = jnp.asarray(clock.tick % radio.every, jnp.result_type(float))
+    return jax.vmap(Peers.after, (0, None))(peers, steps * clock.dt_s)
 
 
 def knowing(around: Surroundings, peers: Peers | None) -> Surroundings:

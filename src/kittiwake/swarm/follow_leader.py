@@ -3,7 +3,7 @@
 v = v_L + k (p_L + o - p_i)
 """
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 
@@ -17,6 +17,8 @@ from kittiwake.geometry.vec3 import Vec3
 
 class FollowLeader(AbstractBehaviour):
     """Keeps ``offset_world_m`` (o) from the vehicle that the scenario calls ``leader``."""
+
+    follows: ClassVar[bool] = True
 
     offset_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5

@@ -3,7 +3,7 @@
 With s_j the place of member j in the shape, about its middle, each member estimates where the
 middle is by all that it hears of, and goes to its own place about it::
 
-    C = mean_j (p_j - s_j),    v = k (C + s_i - p_i) + mean_j v_j
+    C = mean_j (p_j - s_j),    v = k (C + s_i - p_i) + f mean_j v_j
 
 which is the consensus of Olfati-Saber, Fax, Murray, "Consensus and cooperation in networked
 multi-agent systems", Proceedings of the IEEE 95 (2007), section II.B. The mean goes over the member
@@ -34,7 +34,7 @@ class Formation(AbstractBehaviour):
         spacing_m: between neighbours in it.
         heading_rad: of the front, from east to north.
         gain_hz: k.
-        feed_forward: how much of the mates' mean velocity is taken over.
+        feed_forward: f, how much of the mates' mean velocity is taken over.
     """
 
     shape: Shape = eqx.field(static=True, default="wedge")

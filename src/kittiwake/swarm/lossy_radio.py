@@ -9,8 +9,9 @@ of the distance (M. Haenggi, "Stochastic geometry for wireless networks", 2012, 
 where one message of e arrives. G is what all vehicles in range send, in bits per second, and B what
 the channel carries: of what is too much each message is lost with the same probability.
 
-A message is heard ``latency_s`` after it was sent, and for ``memory_s`` it is remembered; the last
-one of each sender counts. Whether a message arrives is drawn once for each receiver.
+A message is heard ``latency_s`` after it was sent, and for ``memory_s`` it is remembered, also of a
+sender that has fallen silent; the last one of each sender counts. Who has gone out of range is
+forgotten at once. Whether a message arrives is drawn once for each receiver.
 """
 
 import math
@@ -19,11 +20,11 @@ from typing import Annotated, Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int, PRNGKeyArray, UInt32
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.peers import Peers, Report
+from kittiwake.core.peers import Peers, Report, Roster
 from kittiwake.core.radio import AbstractRadio, Broadcast
 from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
@@ -39,12 +40,14 @@ BITS = 8
 class Sent(eqx.Module):
     """The last messages of all vehicles, the newest first; two axes, over messages and vehicles.
 
+    ``carried`` is min(1, B / G) where each vehicle was when they were sent.
     ``number`` counts the newest; ``seed`` is the data of the key of what is lost. The first
     ``late`` messages are on their way.
     """
 
     reports: Report
     places_world_m: Vec3
+    carried: Float[Array, "messages vehicles"]
     number: Int[Array, ""]
     seed: UInt32[Array, "..."]
     late: int = eqx.field(static=True)
@@ -93,9 +96,9 @@ class LossyRadio(AbstractRadio):
         nothing = jax.tree.map(
             lambda leaf: jnp.zeros((length, vehicles), leaf.dtype), Report.silent()
         )
-        return Sent(
-            nothing, nothing.position_world_m, jnp.asarray(0, jnp.int32), seed, self._late(period_s)
-        )
+        none, carried = jnp.asarray(0, jnp.int32), jnp.zeros((length, vehicles))
+        late = self._late(period_s)
+        return Sent(nothing, nothing.position_world_m, carried, none, seed, late)
 
     def _length(self, period_s: float) -> int:
         return self._late(period_s) + max(1, math.ceil(self.memory_s / period_s))
@@ -110,19 +113,23 @@ class LossyRadio(AbstractRadio):
         del key
         sends = inputs.present & inputs.reports.sent
         told = eqx.tree_at(lambda report: report.sent, inputs.reports, sends)
+        points = jax.vmap(lambda place: place.array)(inputs.places_world_m)
+        crowd = nearest(points, sends, self.range_m, 1).crowd
         sent = Sent(
             _pushed(state.reports, told),
             _pushed(state.places_world_m, inputs.places_world_m),
+            _pushed(state.carried, self._carried(crowd, dt_s)),
             state.number + 1,
             state.seed,
             state.late,
         )
-        points = jax.vmap(lambda place: place.array)(inputs.places_world_m)
-        near = nearest(points, sends, self.range_m, self.most)
+        # those who have fallen silent are remembered, where they are
+        known = jnp.any(sent.reports.sent, axis=0) & jnp.all(jnp.isfinite(points), axis=1)
+        near = nearest(points, known, self.range_m, self.most)
         numbers, there = with_leaders(near, inputs.roster)
+        there = there & inputs.present[:, None]
         own = jnp.arange(len(numbers), dtype=jnp.int32)
-        carried = self._carried(near.crowd, dt_s)
-        arrived = jax.vmap(self._arrived, (None, 0, 0, 0))(sent, own, numbers, carried)
+        arrived = jax.vmap(self._arrived, (None, None, 0, 0))(sent, inputs.roster, own, numbers)
         here = jnp.arange(jnp.shape(arrived)[2], dtype=jnp.int32) >= sent.late
         arrived = arrived & here[None, None, :] & there[:, :, None]
         newest = jnp.argmax(arrived, axis=2)
@@ -130,7 +137,7 @@ class LossyRadio(AbstractRadio):
         age_s = inputs.age_s + jnp.asarray(newest, jnp.result_type(float)) * dt_s
         return sent, peers_of(reports, age_s, numbers, jnp.any(arrived, axis=2), inputs.roster)
 
-    def _carried(self, crowd: Int[Array, " vehicles"], dt_s: Real) -> Array:
+    def _carried(self, crowd: Int[Array, " vehicles"], dt_s: Real) -> Float[Array, " vehicles"]:
         """min(1, B / G) where each vehicle is."""
         if self.bandwidth_bps is None:
             return jnp.ones(jnp.shape(crowd))
@@ -140,17 +147,18 @@ class LossyRadio(AbstractRadio):
         return jnp.minimum(1.0, self.bandwidth_bps / jnp.maximum(offered_bps, 1e-9))
 
     def _arrived(
-        self, sent: Sent, own: Int[Array, ""], numbers: Int[Array, " heard"], carried: Real
+        self, sent: Sent, roster: Roster, own: Int[Array, ""], numbers: Int[Array, " heard"]
     ) -> Bool[Array, "heard messages"]:
         """Which of the last messages of others one vehicle has received, the newest first."""
         key = jax.random.wrap_key_data(sent.seed)
         messages = jnp.arange(jnp.shape(sent.reports.sent)[0], dtype=jnp.int32)
+        of_receiver = jax.random.fold_in(key, roster.name_hash[own])
 
         def received(number: Int[Array, ""], message: Int[Array, ""]) -> Bool[Array, ""]:
             place = jax.tree.map(lambda leaf: leaf[message, number], sent.places_world_m)
             here = jax.tree.map(lambda leaf: leaf[message, own], sent.places_world_m)
-            chance = self._chance((place - here).norm()) * carried
-            of_pair = jax.random.fold_in(jax.random.fold_in(key, own), number)
+            chance = self._chance((place - here).norm()) * sent.carried[message, own]
+            of_pair = jax.random.fold_in(of_receiver, roster.name_hash[number])
             drawn = jax.random.uniform(jax.random.fold_in(of_pair, sent.number - message))
             return jnp.asarray(sent.reports.sent)[message, number] & (drawn < chance)
 

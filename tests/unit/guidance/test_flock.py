@@ -52,7 +52,7 @@ def test_those_beyond_the_radius_do_not_count():
 
 def test_names_of_a_kind_are_counted():
     flock = Flock((EAST, Separation(), NORTH))
-    assert flock.names == ("targeting", "separation", "targeting-2")
+    assert flock.behaviour_names == ("targeting", "separation", "targeting-2")
 
 
 def test_behaviours_are_switched_by_name():
@@ -63,6 +63,8 @@ def test_behaviours_are_switched_by_name():
     assert not wanted(flock, state=flock.switched(state, [])).any()
     with pytest.raises(CommandError, match="no behaviour 'towards' here. Allowed: targeting"):
         flock.switched(state, ["towards"])
+    with pytest.raises(CommandError, match="write a list of them: \\['targeting'\\]"):
+        flock.switched(state, "targeting")
 
 
 @pytest.mark.parametrize(
@@ -83,6 +85,9 @@ def test_a_mission_switches_its_flocks():
     mission = Mission((Step(Hold(), for_s=1.0), Step(flock)))
     assert mission.hears
     assert not Mission((Step(Hold()),)).hears
+    assert mission.behaviour_names == ("targeting", "targeting-2")
+    assert Mission((Step(flock), Step(Flock((NORTH,))))).behaviour_names == ("targeting",)
+    assert Hold().behaviour_names == ()
     state = mission.switched(mission.init(KEY), ["targeting"])
     np.testing.assert_array_equal(state.steps[1].active, [True, False])
     with pytest.raises(CommandError, match="no step of this mission has behaviours"):

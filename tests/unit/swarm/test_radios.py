@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -38,7 +39,10 @@ def broadcast(places, velocities=None, *, lost=(), team=None, leader=None, told=
     ]
     team = [0] * count if team is None else team
     leader = range(count) if leader is None else leader
-    roster = Roster(whole(team), whole(range(count)), whole([count] * count), whole(list(leader)))
+    hashes = jnp.arange(7, 7 + count, dtype=jnp.uint32)
+    roster = Roster(
+        hashes, whole(team), whole(range(count)), whole([count] * count), whole(list(leader))
+    )
     present = jnp.asarray([i not in lost for i in range(count)])
     true = stacked([Vec3.of([*map(float, p)]) for p in places])
     return Broadcast(stacked(reports), true, present, roster, jnp.asarray(0.0))
@@ -120,15 +124,59 @@ def test_late_message_tells_where_its_sender_was_and_is_carried_on():
             assert float(peers.others.position_world_m.x[0, 0]) == pytest.approx(1.0 + 0.2 * tick)
 
 
-def test_what_was_sent_too_long_ago_is_forgotten():
-    radio, key = LossyRadio(memory_s=0.3), seed_key(0)
+@pytest.mark.parametrize(("memory_s", "ticks"), [(0.3, 5), (0.5, 7)])
+def test_who_has_fallen_silent_is_remembered_for_a_time(memory_s, ticks):
+    radio, key = LossyRadio(memory_s=memory_s), seed_key(0)
     state = radio.begin(2, PERIOD_S, key)
     heard = []
-    for tick in range(8):
-        told = broadcast(row(2) if tick < 3 else row(2, 1000.0), lost=() if tick < 3 else (1,))
+    for tick in range(9):
+        told = broadcast(row(2), lost=() if tick < 3 else (1,))
         state, peers = radio.step(state, told, PERIOD_S, key)
-        heard.append(bool(peers.others.heard.any()))
-    assert heard == [True] * 3 + [False] * 5
+        heard.append(bool(peers.others.heard[0, 0]))
+        if heard[-1]:
+            assert float(peers.others.age_s[0, 0]) == pytest.approx(max(0, tick - 2) * PERIOD_S)
+        # and it is deaf itself
+        assert bool(peers.others.heard[1, 0]) == (tick < 3)
+    assert heard == [True] * ticks + [False] * (9 - ticks)
+
+
+def test_who_has_gone_out_of_range_is_forgotten():
+    radio, key = LossyRadio(range_m=10.0), seed_key(0)
+    state = radio.begin(2, PERIOD_S, key)
+    for gap_m, heard in ((5.0, True), (50.0, False)):
+        state, peers = radio.step(state, broadcast(row(2, gap_m)), PERIOD_S, key)
+        assert bool(peers.others.heard.any()) == heard
+
+
+def test_a_crowd_takes_nothing_back_that_was_heard_before():
+    radio = LossyRadio(bandwidth_bps=5120.0, memory_s=1.0, most=1)
+    key, count = seed_key(0), 40
+    state = radio.begin(count, PERIOD_S, key)
+    alone = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)] + [(1e4 + 1e3 * i, 0.0, 0.0) for i in range(38)]
+    crowded = alone[:2] + [(2.0 + 0.1 * i, 0.0, 0.0) for i in range(38)]
+    for tick in range(8):
+        places = alone if tick < 4 else crowded
+        state, peers = radio.step(state, broadcast(places), PERIOD_S, key)
+        assert bool(peers.others.heard[0, 0])
+
+
+def test_what_is_lost_follows_from_names_and_not_from_places():
+    radio, key = LossyRadio(loss=0.5, memory_s=PERIOD_S), seed_key(3)
+
+    def heard(*, shifted):
+        """By the last two of three, or of a fleet in which another one comes first."""
+        places = [(1e5, 0.0, 0.0)] * shifted + row(2)
+        told = broadcast(places)
+        hashes = jnp.asarray([99] * shifted + [5, 6], jnp.uint32)
+        told = eqx.tree_at(lambda one: one.roster.name_hash, told, hashes)
+        state, found = radio.begin(len(places), PERIOD_S, key), []
+        for _ in range(20):
+            state, peers = radio.step(state, told, PERIOD_S, key)
+            found.append(np.asarray(peers.others.heard)[-2:, 0])
+        return np.array(found)
+
+    np.testing.assert_array_equal(heard(shifted=1), heard(shifted=0))
+    assert 0.2 < heard(shifted=0).mean() < 0.8
 
 
 def share_heard(radio, gap_m, steps=60, vehicles=60):
