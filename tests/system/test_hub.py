@@ -25,6 +25,7 @@ from tests.unit.adapters.flocks import (
     Point,
     least_distance_m,
     start_m,
+    write_mission,
     write_scenario,
 )
 
@@ -143,13 +144,16 @@ def eventually(holds, within_s=5.0):
     return holds()
 
 
-def free_ports(count):
+def free_ports(count, host="127.0.0.1"):
     """The first of so many ports in a row that nobody listens on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as any_port:
+        any_port.bind((host, 0))
     for base in random.sample(range(20_000, 32_000 - count), 200):
         with ExitStack() as stack:
             try:
                 for port in range(base, base + count):
-                    stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
+                    stack.enter_context(socket.socket(family)).bind((host, port))
             except OSError:
                 continue
             return base
@@ -373,7 +377,7 @@ def test_only_who_knows_the_token_may_join(hive):
                 Member(**arguments, token=wrong)
             assert caught.value.reason == "proof"
         with Member(**arguments, token=TOKEN) as member:
-            assert member.hello.name is None
+            assert (member.hello.team, member.hello.name) == (None, None)
     assert hub.counters.refused == {Reason.PROOF: 2}
     assert hub.counters.joined == 1
 
@@ -422,7 +426,7 @@ def test_a_port_has_one_member(hive):
         with Raw(ports["drone-1"], join=False) as second:
             assert second.first.reason is Reason.TAKEN
             assert second.receive() is None
-        with pytest.raises(HubError, match="connected already"):
+        with pytest.raises(HubError, match="this port is taken"):
             Member(port=ports["drone-1"], name="drone-1", position_m=STILL)
         assert isinstance(raw.ask(raw.update()), Idle | SetPoint)
     assert hub.counters.refused == {Reason.TAKEN: 2}
@@ -779,6 +783,37 @@ def test_the_command_says_what_is_wrong(scenario, options, said):
     answer = kittiwake_does("hub", scenario, *options)
     assert answer.status == 2
     assert said in answer.err
+
+
+@pytest.mark.parametrize("command", [("hub",), ("serve", "flock-hub-8", "--hub")])
+def test_a_token_that_is_no_text_is_told(scenario, tmp_path, command):
+    token = tmp_path / "token"
+    token.write_bytes(b"\xff" * 20)
+    scenario_too = (scenario,) if command == ("hub",) else ()
+    answer = kittiwake_does(*command, *scenario_too, "--token-file", token)
+    assert answer.status == 2
+    assert "token is no text in UTF-8" in answer.err
+
+
+def test_missions_of_flocks_are_flown_in_real_time(tmp_path):
+    hive = Hive(load_scenario(write_mission(tmp_path)))
+    hub = Hub(hive)
+    with serving(hub) as ports, ExitStack() as stack:
+        members = [
+            stack.enter_context(Member(port=port, name=name, position_m=(0.0, 9.0 * i, 5.0)))
+            for i, (name, port) in enumerate(ports.items())
+        ]
+
+        def east_mps():
+            for i, member in enumerate(members):
+                member.report(0.0, (0.0, 9.0 * i, 5.0), STILL)
+            told = [member.set_point() for member in members]
+            time.sleep(hive.period_s)
+            return None if None in told else told[0].velocity_mps[0]
+
+        assert eventually(lambda: (east_mps() or 0.0) > 0.5, within_s=30.0)
+        assert eventually(lambda: east_mps() < -0.5)
+    assert not hub.counters.refused
 
 
 def test_a_scenario_without_a_flock_has_nothing_for_a_hub():

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from tests.system.commands import kittiwake_does
 from tests.system.test_hub import free_ports
+from tests.unit.adapters.flocks import write_mission
 
 import kittiwake as kw
 
@@ -46,6 +47,22 @@ def test_by_a_hub_over_sockets_a_flock_ends_where_it_does_without_one(tmp_path):
     assert by_hub["events"] == []
     again = served(tmp_path / "again", "--lockstep")
     np.testing.assert_array_equal(places_m(again), places_m(by_hub))
+
+
+def test_a_mission_of_flocks_is_flown_by_a_hub_on_another_kind_of_address(tmp_path):
+    try:
+        port = free_ports(2, "::1")
+    except OSError as error:
+        pytest.skip(f"no such address here: {error}")
+    scenario, out = write_mission(tmp_path), tmp_path / "out"
+    options = ("--host", "::1", "--base-port", port, "--lockstep", "--duration", 6)
+    answer = kittiwake_does("serve", scenario, "--hub", *options, "--out", out, "--json")
+    assert answer.status == 0, answer.err
+    alone = kw.load(scenario).run(duration_s=6.0).summary
+    by_hub = json.loads(answer.out)
+    # two seconds to the east, then west
+    assert (places_m(alone)[:, 0] < 0.0).all()
+    np.testing.assert_allclose(places_m(by_hub), places_m(alone), atol=0.15)
 
 
 @pytest.mark.slow  # by the clock

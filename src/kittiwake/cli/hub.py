@@ -73,15 +73,28 @@ def hub(
     rate_hz = None if rate is None else _above_zero("--rate", rate)
     duration_s = None if duration is None else _above_zero("--duration", duration)
     silence_s = None if silence is None else _above_zero("--silence", silence)
-    limits = Limits.usual(silence_s, lockstep=lockstep)
-    token = None if token_file is None else token_file.read_text(encoding="utf-8").strip()
+    token = None if token_file is None else token_in(token_file)
     hive = Hive(load_scenario(scenario, overrides or []), rate_hz)
+    limits = Limits.usual(hive.rate_hz, silence_s, lockstep=lockstep)
     process = Hub(hive, limits, token, lockstep=lockstep)
     asyncio.run(_serve(process, host, base_port, duration_s, quiet=quiet or as_json))
     if as_json:
         sys.stdout.write(json.dumps(process.counters.as_dict()) + "\n")
     elif not quiet:
         _show_counters(process.counters)
+
+
+def token_in(file: Path) -> str:
+    """The secret that a file holds.
+
+    Raises:
+        HubError: if it is no text.
+    """
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError:
+        message = f"{file} is no text in UTF-8; write a secret of letters and digits into it"
+        raise HubError(message) from None
 
 
 def _above_zero(option: str, written: str) -> float:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kittiwake.cli.check import Overrides, Scenario, show_remarks
+from kittiwake.cli.hub import token_in
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson
 from kittiwake.cli.run import (
     RUN_FAILED,
@@ -87,7 +88,7 @@ def serve(
         show_remarks(loaded)
     folder = out or Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     prepare_folder(folder)
-    token = None if token_file is None else token_file.read_text(encoding="utf-8").strip()
+    token = None if token_file is None else token_in(token_file)
     with ExitStack() as stack:
         if not _listens(host, base_port):
             own = _own_hub(scenario, items, host, base_port, token_file, lockstep=lockstep)
@@ -129,9 +130,11 @@ def _pace_of(speed: str | None, *, lockstep: bool) -> float | None:
 
 def _listens(host: str, port: int) -> bool:
     """Whether somebody takes connections there."""
-    with socket.socket() as asking:
-        asking.settimeout(1.0)
-        return asking.connect_ex((host, port)) == 0
+    try:
+        socket.create_connection((host, port), timeout=1.0).close()
+    except (OSError, UnicodeError, OverflowError):
+        return False
+    return True
 
 
 @contextmanager

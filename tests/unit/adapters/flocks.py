@@ -21,11 +21,40 @@ vehicles:
         - cohesion
         - {{type: targeting, target_world_m: [5, 5, 5]}}
 """
+MISSION = """
+name: mission-of-tests
+time: {{rate_hz: 100, duration_s: 30}}
+{world}
+vehicles:
+  drone:
+    model: crazyflie
+    count: 2
+    spacing_m: [0, 9, 0]
+    start: {{position_world_m: [0, 0, 5]}}
+    controller: [velocity, acceleration, attitude, mixer]
+    guidance:
+      type: mission
+      steps:
+        - do:
+            type: flock
+            behaviours: [separation, {{type: targeting, target_world_m: [50, 0, 5]}}]
+          for_s: 2
+        - do:
+            type: flock
+            behaviours: [separation, {{type: targeting, target_world_m: [-50, 0, 5]}}]
+"""
 
 
 def write_scenario(folder, count=8, more=""):
     path = folder / "flock.yaml"
     path.write_text(SCENARIO.format(count=count) + more, encoding="utf-8")
+    return str(path)
+
+
+def write_mission(folder, world=""):
+    """Two that fly east for two seconds, then west."""
+    path = folder / "mission.yaml"
+    path.write_text(MISSION.format(world=world), encoding="utf-8")
     return str(path)
 
 

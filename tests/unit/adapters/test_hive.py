@@ -1,11 +1,20 @@
 """The members of a hub without a socket: what each is told."""
 
+import itertools
+
 import numpy as np
 import pytest
-from tests.unit.adapters.flocks import TARGET, Point, least_distance_m, start_m, write_scenario
+from tests.unit.adapters.flocks import (
+    TARGET,
+    Point,
+    least_distance_m,
+    start_m,
+    write_mission,
+    write_scenario,
+)
 
 from kittiwake.adapters.hub.hive import LONGEST_FORESIGHT_S, Hive
-from kittiwake.core.errors import CommandError, ScenarioError
+from kittiwake.core.errors import CommandError, HubError, ScenarioError
 from kittiwake.scenario.load import load_scenario
 
 STILL = (0.0, 0.0, 0.0)
@@ -158,9 +167,13 @@ def test_behaviours_that_are_not_there_are_refused_and_change_nothing(hive, wron
     np.testing.assert_array_equal(velocity_mps(hive, "drone-1"), before)
 
 
-def test_joining_again_begins_anew(hive):
+def test_who_was_lost_goes_on_and_who_has_left_begins_anew(hive):
     join(hive, "drone-1", (0.0, 0.0, 5.0))
     hive.behave("drone-1", [])
+    hive.lose("drone-1")
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    assert np.linalg.norm(velocity_mps(hive, "drone-1")) == 0.0
+    hive.leave("drone-1")
     join(hive, "drone-1", (0.0, 0.0, 5.0))
     assert np.linalg.norm(velocity_mps(hive, "drone-1")) == pytest.approx(1.0)
 
@@ -188,3 +201,88 @@ def test_a_flock_reaches_its_target(hive):
     middle = np.mean([point.place_m for point in points.values()], axis=0)
     np.testing.assert_allclose(middle, TARGET, atol=0.02)
     assert least_m > 0.8
+
+
+# missions of flocks
+
+
+def mission(folder, world="", rate_hz=None):
+    return Hive(load_scenario(write_mission(folder, world)), rate_hz)
+
+
+def east_mps(hive, ticks):
+    """How fast the first one is sent east, after so many steps without moving."""
+    for _ in range(ticks):
+        report(hive, "drone-1", (0.0, 0.0, 5.0))
+        hive.advance(0.0)
+    return hive.wanted("drone-1").velocity_world_mps[0]
+
+
+@pytest.mark.parametrize(
+    ("radio", "rate_hz"),
+    [("ideal", 25.0), ("{type: ideal, rate_hz: 10}", 10.0), ("{type: ideal, rate_hz: 100}", 25.0)],
+)
+def test_a_mission_is_asked_as_often_as_the_radio_runs(tmp_path, radio, rate_hz):
+    assert mission(tmp_path, f"world: {{radio: {radio}}}").rate_hz == rate_hz
+
+
+def test_a_mission_has_the_time_of_its_member_and_not_of_the_hub(tmp_path):
+    hive = mission(tmp_path)
+    hive.compile()
+    for _ in range(500):
+        hive.advance(0.0)
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    assert east_mps(hive, 45) > 0.5
+    assert east_mps(hive, 10) < -0.5
+    # who was lost is where it would have been, who comes back after leaving begins
+    hive.lose("drone-1")
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    assert east_mps(hive, 1) < -0.5
+    hive.leave("drone-1")
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    assert east_mps(hive, 45) > 0.5
+
+
+def test_behaviours_of_a_mission_are_those_of_its_flocks(tmp_path):
+    hive = mission(tmp_path)
+    assert hive.places["drone-1"].behaviors == ("separation", "targeting")
+    hive.compile()
+    join(hive, "drone-1", (0.0, 0.0, 5.0))
+    assert east_mps(hive, 1) > 0.5
+    hive.behave("drone-1", [0])
+    assert east_mps(hive, 1) == 0.0
+    hive.behave("drone-1", [1])
+    assert east_mps(hive, 1) > 0.5
+
+
+def test_who_has_no_behaviours_is_told_so(tmp_path):
+    more = "  other: {model: pelican, guidance: {type: hold}}\n"
+    hive = Hive(load_scenario(write_scenario(tmp_path, 2, more)))
+    with pytest.raises(CommandError, match="other has no behaviours"):
+        hive.behave("other", [0])
+
+
+# the radio
+
+
+def test_the_radio_runs_at_its_own_rate_and_what_it_told_is_carried_on(tmp_path):
+    more = "world: {radio: {type: ideal, rate_hz: 5}}\n"
+    hive = Hive(load_scenario(write_scenario(tmp_path, 2, more)))
+    hive.compile()
+    join(hive, "drone-1", TARGET)
+    join(hive, "drone-2", (8.5, 5.0, 5.0))
+    hive.behave("drone-1", ["separation"])
+    assert velocity_mps(hive, "drone-1")[0] == 0.0
+    # it comes near, which is heard with the next message
+    report(hive, "drone-2", (7.0, 5.0, 5.0), (-1.0, 0.0, 0.0))
+    pushed = [velocity_mps(hive, "drone-1")[0] for _ in range(9)]
+    assert pushed[:4] == [0.0] * 4
+    assert all(later < before < 0.0 for before, later in itertools.pairwise(pushed[4:]))
+
+
+def test_a_radio_that_remembers_too_much_at_the_hubs_rate_is_refused(tmp_path):
+    more = "world: {radio: {type: lossy, memory_s: 2, rate_hz: 100}}\n"
+    scenario = load_scenario(write_scenario(tmp_path, 2, more))
+    Hive(scenario)
+    with pytest.raises(HubError, match="world.radio: at the hub's 140 Hz"):
+        Hive(scenario, 140.0)

@@ -1,4 +1,4 @@
-from kittiwake.adapters.hub.limits import Bucket
+from kittiwake.adapters.hub.limits import Bucket, Limits
 
 
 def test_a_bucket_lets_its_rate_pass_for_ever():
@@ -18,3 +18,10 @@ def test_a_frame_that_is_given_back_does_not_count():
     for _ in range(100):
         assert bucket.take(0.0)
         bucket.give_back()
+
+
+def test_a_fast_hub_takes_more_frames_and_a_slow_one_no_fewer_than_usual():
+    fast = Limits.usual(250.0, lockstep=False)
+    assert (fast.frames_hz, fast.burst) == (500.0, 500.0)
+    slow = Limits.usual(10.0, 5.0, lockstep=False)
+    assert (slow.frames_hz, slow.burst, slow.silence_s) == (200.0, 200.0, 5.0)

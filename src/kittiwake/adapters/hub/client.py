@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from kittiwake.adapters.hub.link import Link
+from kittiwake.adapters.hub.link import Link, address_of, frame_of
 from kittiwake.adapters.hub.packets import (
     VERSION,
     Accepted,
@@ -38,6 +38,8 @@ LONGEST_WAIT_S = 1.0
 REAL_TIME_S = 1.0
 LOCKSTEP_S = 60.0
 HANDSHAKE_S = 2.0
+# when nothing was reported that is not answered yet
+NEVER_S = -1.0
 # what may be otherwise when one asks again
 PASSING = frozenset(
     {Reason.TAKEN, Reason.CROWD, Reason.HANDSHAKE, Reason.SILENCE, Reason.UNREAD, Reason.RATE}
@@ -72,26 +74,28 @@ class Member:
         token: str | None = None,
         timeout_s: float | None = None,
     ) -> None:
-        self._address, self._name, self._token = (host, port), name, token
+        self._name, self._token = name, token
         self._position_m, self._timeout_s = _triple(position_m), timeout_s
         self._number, self._readiness = 0, Readiness.READY
         self._behaviors: list[str | int] | None = None
-        self._wait_s, self._again_s = FIRST_WAIT_S, 0.0
+        self._wait_s, self._again_s, self._asked_s = FIRST_WAIT_S, 0.0, NEVER_S
+        self._left = False
         self.hello: Hello | None = None
-        link = Link(self._address)
-        self._link: Link | None = link
+        self._link: Link | None = None
         try:
+            self._address = address_of(host, port)
+            self._link = link = Link(self._address)
             if not link.meet(HANDSHAKE_S, self._introduced):
                 message = f"{host}:{port} took the connection of {name} and does not answer"
                 raise HubError(message)
+            self._begun(link)
         except OSError as error:
-            link.close()
+            self.close()
             message = f"there is no hub for {name} at {host}:{port}: {error}; start kittiwake hub"
             raise HubError(message) from None
         except HubError:
-            link.close()
+            self.close()
             raise
-        self._begun(link)
 
     def __enter__(self) -> "Member":
         return self
@@ -123,7 +127,7 @@ class Member:
         """Tells the hub how the vehicle moves; what it is to do, or None: hold the position.
 
         Raises:
-            HubError: if the hub refuses what it was told.
+            HubError: if the hub refuses what it was told, or the vehicle has left.
         """
         self.report(time_s, position_m, velocity_mps, yaw_rad)
         return self.set_point()
@@ -135,27 +139,39 @@ class Member:
         velocity_mps: Iterable[float],
         yaw_rad: float = 0.0,
     ) -> None:
-        """The first half of ``update``: tells how the vehicle moves, and does not wait."""
+        """The first half of ``update``: tells how the vehicle moves, and does not wait.
+
+        Raises:
+            HubError: if the vehicle has left.
+        """
+        self._check_stay()
         self._position_m = _triple(position_m)
         if not self._is_there():
             return
         self._number += 1
         moves = (float(time_s), self._position_m, _triple(velocity_mps), float(yaw_rad))
+        self._asked_s = time.monotonic()
         self._tell(Update(self._number, *moves))
 
     def set_point(self, wait_s: float | None = None) -> SetPoint | None:
         """The second half of ``update``: waits for what the vehicle is to do.
 
-        With a ``wait_s`` it waits no longer than that, and the hub is not given up for lost.
+        The time to wait counts from the report, so that several members that report together are
+        waited for together. With a ``wait_s`` it waits no longer than that, and the hub is not
+        given up for lost. Without a report since the last answer it is None at once.
 
         Raises:
             HubError: if the hub refused what it was told.
         """
-        if not self.joined:
+        if not self.joined or self._asked_s == NEVER_S:
             return None
-        answer = self._answer(self._number, self._patience_s if wait_s is None else wait_s)
+        left_s = self._asked_s + self._patience_s - time.monotonic()
+        asked_s, self._asked_s = self._asked_s, NEVER_S
+        answer = self._answer(self._number, left_s if wait_s is None else wait_s)
         if answer is None and wait_s is None:
             self._lose()
+        elif answer is None and self.joined:
+            self._asked_s = asked_s
         return answer if isinstance(answer, SetPoint) else None
 
     def pause(self) -> None:
@@ -170,40 +186,51 @@ class Member:
         """Only these behaviours of the scenario count from now on, by name or place in its list.
 
         Raises:
-            HubError: if there is no such behaviour.
+            HubError: if there is no such behaviour, or more of them than can be told at once.
         """
         before, self._behaviors = self._behaviors, list(behaviors)
+        packet = Behavior(self._number + 1, self._behaviors)
         try:
-            self._order(Behavior(self._number + 1, self._behaviors))
+            frame_of(packet)  # what is too long is told at once, also without a hub
+            self._order(packet)
         except HubError:
             self._behaviors = before
             raise
 
     def leave(self) -> None:
-        """Gives the vehicle's place back, and closes."""
+        """Gives the vehicle's place back, and closes for good."""
         if self.joined:
             with suppress(HubError):
                 self._order(Leave(self._number + 1))
         self.close()
+        self._left = True
 
     def close(self) -> None:
         """Closes without a word, as if the vehicle were lost."""
         if self._link is not None:
             self._link.close()
-        self._link = None
+        self._link, self._asked_s = None, NEVER_S
 
     def _set(self, readiness: Readiness) -> None:
+        self._check_stay()
         self._readiness = readiness
         self._order(Status(self._number + 1, readiness))
 
     def _order(self, packet: Numbered) -> None:
         """Tells the hub, and waits until it is done; without a hub it is done when that is back."""
+        self._check_stay()
         if not self.joined:
             return
-        self._number = packet.number
+        # an answer to a report before is passed over
+        self._number, self._asked_s = packet.number, NEVER_S
         self._tell(packet)
         if self._answer(packet.number, self._patience_s) is None:
             self._lose()
+
+    def _check_stay(self) -> None:
+        if self._left:
+            message = f"{self._name} has left the hub; to come back, make another Member"
+            raise HubError(message)
 
     @property
     def _patience_s(self) -> float:
@@ -241,11 +268,10 @@ class Member:
         """Whether there is a hub; if not, goes on to join again, without waiting for anything."""
         if self.joined:
             return True
-        if self._link is None:
-            if time.monotonic() < self._again_s:
-                return False
-            self._link = Link(self._address)
+        if self._link is None and time.monotonic() < self._again_s:
+            return False
         try:
+            self._link = self._link or Link(self._address)
             return self._meets(self._link)
         except OSError:
             self._lose()

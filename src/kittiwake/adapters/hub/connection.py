@@ -69,18 +69,16 @@ class MemberConnection(asyncio.Protocol):
         line = self._transport.get_extra_info("socket")
         line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.unread_bytes)
         if self._place.name in self._exchange.holders:
-            self._refuse(RefusalError(Reason.TAKEN, f"{self._place.name} is connected already"))
+            self._refuse(RefusalError(Reason.TAKEN, "this port is taken"))
         elif len(self._strangers) >= limits.strangers:
             self._refuse(RefusalError(Reason.CROWD, "others have not yet said who they are"))
         else:
             self._strangers.add(self)
             hive, token = self._exchange.hive, self._exchange.token
-            name = self._place.name if token is None else None
+            place = self._place
+            team, name = (place.team, place.name) if token is None else (None, None)
             self._send(
-                Hello(
-                    *(VERSION, self._place.team, name, self._nonce),
-                    *(hive.rate_hz, self._exchange.lockstep),
-                )
+                Hello(VERSION, team, name, self._nonce, hive.rate_hz, self._exchange.lockstep)
             )
 
     def data_received(self, data: bytes) -> None:
@@ -89,7 +87,7 @@ class MemberConnection(asyncio.Protocol):
             return
         counters, now_s = self._exchange.counters, self._loop.time()
         self._reader.feed(data)
-        while not self._closed:
+        while not self._is_over():
             try:
                 frame = self._reader.next()
                 if frame is None:
@@ -103,6 +101,12 @@ class MemberConnection(asyncio.Protocol):
                 self._refuse(refusal)
                 counters.refused_frames += 1
             counters.frames += 1
+
+    def _is_over(self) -> bool:
+        """Whether nothing more is taken; also of a connection that has broken under an answer."""
+        if not self._closed and self._transport.is_closing():
+            self._reader.clear()
+        return self._closed or self._transport.is_closing()
 
     def eof_received(self) -> None:
         """Nothing more will come; the connection is closed."""
@@ -207,6 +211,8 @@ class MemberConnection(asyncio.Protocol):
         if isinstance(packet, Status):
             self._set_status(packet.status)
         self._send(Accepted(packet.number))
+        if self._closed:  # for it does not take its answers
+            return
         if isinstance(packet, Leave):
             self._leave()
         self._exchange.take_turns()
@@ -228,10 +234,13 @@ class MemberConnection(asyncio.Protocol):
             now_s=0.0 if exchange.lockstep else now_s,
         )
         if exchange.lockstep:
-            self._bucket.give_back()  # whose pace is that of all
             if name in exchange.waiting:  # the earlier one will have no turn
-                self._exchange.counters.idle += 1
+                exchange.counters.idle += 1
                 self._send(Idle(exchange.waiting[name]))
+                if self._closed:  # for it does not take its answers
+                    return
+            else:
+                self._bucket.give_back()  # whose pace is that of all
         exchange.updated(name, packet.number)
 
     def _set_status(self, status: Readiness) -> None:
@@ -276,5 +285,5 @@ class MemberConnection(asyncio.Protocol):
             self.close()
 
     def _send(self, packet: FromHub) -> None:
-        if not self._closed:
+        if not (self._closed or self._transport.is_closing()):
             self._transport.write(framed(encoded(packet)))

@@ -1,6 +1,5 @@
 """What all members of a hub are to do, as one function of what they have reported."""
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -14,15 +13,16 @@ from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Start
 from kittiwake.core.peers import Peers, Report
-from kittiwake.core.radio import Broadcast
+from kittiwake.core.radio import AbstractRadio, Broadcast
 from kittiwake.core.signals import VelocityYaw
 from kittiwake.core.strong import like, strong
-from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.geometry.scalar import Count, Flag
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sim import swarming
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.group import Group
+from kittiwake.sim.schedule import Clock, run
 
 # nobody's team: others keep clear of such a member, and do not fly along with it
 ALONE = -1
@@ -32,27 +32,30 @@ class Told(NamedTuple):
     """What is known of all vehicles, along the first axis.
 
     ``motion`` holds position, velocity, yaw and the age of what was said; ``flags`` whether one is
-    there, flies along, and is to be told what to do.
+    there, flies along, and is to be told what to do; ``ticks`` for how many steps it has been told.
+    ``tick`` is the hub's own.
     """
 
     motion: Any
     flags: Any
+    ticks: Any
     tick: Any
 
 
 class Decision(eqx.Module):
-    """The radio and the guidance of a fleet, without its vehicles."""
+    """The radio and the guidance of a fleet, without its vehicles.
+
+    The radio runs at every so many steps, as in a simulation.
+    """
 
     fleet: Fleet
+    radio: Scheduled[AbstractRadio]
     key: PRNGKeyArray
     period_s: float = eqx.field(static=True)
 
     def begin(self) -> tuple[Any, Any]:
         """The states of each group's guidance, and of the radio, before the first step."""
-        radio = self.fleet.world.radio
-        assert radio is not None, "a world with flocks has a radio"
-        stream = named(named(self.key, f"world.{swarming.RADIO}"), "init")
-        air = radio.component.begin(len(self.fleet.names), self.period_s, stream)
+        air, _ = swarming.begun(self.radio, self.fleet.roster, self.period_s, self.key)
         states = tuple(group.map(_first, self._streams(group)) for group in self.fleet.groups)
         return states, air
 
@@ -64,42 +67,42 @@ class Decision(eqx.Module):
         ends = np.cumsum([len(group.names) for group in groups])[:-1]
         parts = zip(
             *(groups, states, swarming.split(peers, groups), _parted(reports, ends)),
-            jnp.split(told.flags[:, 2], ends),
+            *(jnp.split(told.flags[:, 2], ends), jnp.split(told.ticks, ends)),
             strict=True,
         )
-        later, wanted = zip(*(self._group(told.tick, *part) for part in parts), strict=True)
+        later, wanted = zip(*(self._group(*part) for part in parts), strict=True)
         return later, air, jnp.concatenate(wanted)
 
     def _heard(self, air: Any, reports: Report, told: Told) -> tuple[Any, Peers]:
         """The radio, and what each vehicle knows by it."""
-        radio, roster = self.fleet.world.radio, self.fleet.roster
-        assert radio is not None
+        roster = self.fleet.roster
         teams = jnp.where(told.flags[:, 1], roster.team, jnp.full_like(roster.team, ALONE))
         roster = eqx.tree_at(lambda roster: roster.team, roster, teams)
         message = Broadcast(
             reports, reports.position_world_m, told.flags[:, 0], roster, jnp.zeros(())
         )
         stream = named(named(self.key, f"world.{swarming.RADIO}"), "step")
-        draw = jax.random.fold_in(stream, told.tick)
-        return radio.component.step(air, message, self.period_s, draw)
+        clock = Clock(told.tick, self.period_s)
+        air, peers = run(self.radio, air, message, clock, stream)
+        return air, swarming.carried_on(self.radio, peers, clock)
 
     def _group(
-        self, tick: Count, group: Group, states: Any, peers: Any, reports: Any, do: Any
+        self, group: Group, states: Any, peers: Any, reports: Any, do: Any, ticks: Any
     ) -> tuple[Any, Any]:
         """The next states of a group's guidance, and what it asks for: nothing if unguided."""
         if not is_guided(group.vehicle.guidance.component):
             return states, jnp.zeros((len(group.names), 4))
-        one = partial(self._one, tick)
-        return group.map(one, states, peers, reports, do, self._streams(group))
+        streams = self._streams(group)
+        return group.map(self._one, states, peers, reports, do, ticks, streams)
 
     def _one(
         self,
-        tick: Count,
         vehicle: Vehicle,
         state: Any,
         peers: Peers,
         report: Report,
         do: Flag,
+        tick: Count,
         stream: PRNGKeyArray,
     ) -> tuple[Any, Any]:
         place, velocity = report.position_world_m, report.velocity_world_mps

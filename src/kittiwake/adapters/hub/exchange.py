@@ -34,6 +34,7 @@ class Exchange:
     counters: Counters = field(default_factory=Counters)
     holders: dict[str, Holder] = field(default_factory=dict[str, Holder])
     waiting: dict[str, int] = field(default_factory=dict[str, int])
+    begun: bool = False
 
     def updated(self, name: str, number: int) -> None:
         """A member has reported."""
@@ -49,6 +50,7 @@ class Exchange:
             return
         self.hive.advance(now_s=0.0)
         self.counters.batches += 1
+        self.begun = True
         waiting, self.waiting = self.waiting, {}
         for name, number in waiting.items():
             if name in self.holders:
@@ -76,6 +78,6 @@ class Exchange:
 
     def _all_are_there(self) -> bool:
         places = self.hive.places
-        if not self.waiting or (not self.counters.batches and len(self.holders) < len(places)):
+        if not self.waiting or (not self.begun and len(self.holders) < len(places)):
             return False
         return all(name in self.waiting for name in places if self.hive.flies_along(name))

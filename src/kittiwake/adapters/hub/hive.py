@@ -15,15 +15,20 @@ import numpy as np
 
 from kittiwake.adapters.hub.decision import Decision, Told, is_guided
 from kittiwake.adapters.hub.packets import Triple
-from kittiwake.core.errors import CommandError, ScenarioError
+from kittiwake.core.errors import CommandError, HubError, ScenarioError
 from kittiwake.core.keys import seed_key
-from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.radio import AbstractRadio
+from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.scenario.scenario import Scenario
 
 # a member that has fallen silent is not carried on for longer
 LONGEST_FORESIGHT_S = 0.5
 # as scenarios are flown
 DOUBLE = True
+# of guidance without a rate of its own, in a world whose radio has none either
+USUAL_HZ = 25.0
+# the first step of a member that has not been told anything
+NOT_YET = -1
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ class Hive:
                 "guidance: {type: flock, behaviours: [...]}"
             )
             raise ScenarioError(message)
-        self.rate_hz = rate_hz or max(scenario.rate_hz / v.guidance.every for v in guided)
+        self.rate_hz = rate_hz or max(_rate_hz(vehicle, scenario) for vehicle in guided)
         count = len(own)
         self._motion = np.zeros((count, 8))
         self._heard_s = np.zeros(count)
@@ -84,10 +89,12 @@ class Hive:
         self._guided = np.zeros(count, bool)
         self._guided[[place.own for place in self.places.values() if place.guided]] = True
         self._tick = 0
+        self._first_tick = np.full(count, NOT_YET)
         self._wanted: list[list[float]] = []
         with jax.enable_x64(DOUBLE):
             key = seed_key(scenario.seed)
-            self._decision = Decision(self._fleet, key, self.period_s)
+            radio = _radio(scenario, self.rate_hz)
+            self._decision = Decision(self._fleet, radio, key, self.period_s)
             self._first, self._air = self._decision.begin()
         self._states = self._first
         self._decide: Any = None
@@ -111,13 +118,20 @@ class Hive:
             )
 
     def join(self, name: str, position_world_m: Triple, now_s: float) -> None:
-        """Somebody takes the place of a vehicle; what it did before is forgotten."""
+        """Somebody takes the place of a vehicle.
+
+        Where one was lost before, its guidance goes on; otherwise it begins.
+        """
         own = self.places[name].own
+        goes_on = self._joined[own]
         self._motion[own] = 0.0
         self._motion[own, :3] = position_world_m
         self._heard_s[own] = now_s
         self._joined[own] = self._along[own] = True
         self._reported[own] = self._fresh[own] = False
+        if goes_on:
+            return
+        self._first_tick[own] = NOT_YET
         number, lane = self._fleet.place(name)
         first = jax.tree.map(lambda leaf: leaf[lane], self._first[number])
         self._change(number, lane, first)
@@ -160,18 +174,25 @@ class Hive:
         Raises:
             CommandError: if it has none, or none of such a name or place.
         """
-        known = self.places[name].behaviors
-        named_all: list[str] = []
-        for one in behaviors:
-            if isinstance(one, int) and not 0 <= one < len(known):
-                message = f"there is no behaviour {one} here; they are 0 to {len(known) - 1}"
-                raise CommandError(message)
-            named_all.append(known[one] if isinstance(one, int) else one)
+        named_all = [self._named(name, one) for one in behaviors]
         number, lane = self._fleet.place(name)
         guidance = self._fleet.groups[number].vehicle.guidance.component
         present = jax.tree.map(lambda leaf: leaf[lane], self._states[number])
         with jax.enable_x64(DOUBLE):
             self._change(number, lane, guidance.switched(present, named_all))
+
+    def _named(self, name: str, behavior: str | int) -> str:
+        """A behaviour of a member by its name."""
+        known = self.places[name].behaviors
+        if isinstance(behavior, str):
+            return behavior
+        if not known:
+            message = f"{name} has no behaviours to be counted"
+            raise CommandError(message)
+        if not 0 <= behavior < len(known):
+            message = f"there is no behaviour {behavior} here; they are 0 to {len(known) - 1}"
+            raise CommandError(message)
+        return known[behavior]
 
     def flies_along(self, name: str) -> bool:
         """Whether a member has joined, and is neither paused nor lost."""
@@ -183,6 +204,8 @@ class Hive:
         if self._decide is None:
             return
         told = self._told(now_s)
+        begins = told.flags[:, 2] & (self._first_tick == NOT_YET)
+        self._first_tick[begins] = self._tick
         with jax.enable_x64(DOUBLE):
             self._states, self._air, wanted = self._decide(self._states, self._air, told)
             found = np.asarray(wanted)
@@ -206,7 +229,9 @@ class Hive:
         motion[:, 7] = np.clip(now_s - self._heard_s, 0.0, LONGEST_FORESIGHT_S)
         along = self._joined & self._along
         flags = np.stack([self._joined, along, along & self._reported & self._guided], axis=1)
-        return Told(motion, flags, np.asarray(self._tick, np.int32))
+        begun = self._first_tick != NOT_YET
+        ticks = np.where(begun, self._tick - self._first_tick, 0).astype(np.int32)
+        return Told(motion, flags, ticks, np.asarray(self._tick, np.int32))
 
     def _change(self, number: int, lane: int, state: Any) -> None:
         """With the state of one member's guidance replaced."""
@@ -224,7 +249,37 @@ def in_order_of_ports(scenario: Scenario) -> list[str]:
 
 def _place(name: str, team: str, own: int, vehicle: Vehicle) -> Place:
     guidance = vehicle.guidance.component
-    return Place(name, team, own, is_guided(guidance), tuple(getattr(guidance, "names", ())))
+    return Place(name, team, own, is_guided(guidance), guidance.behaviour_names)
+
+
+def _rate_hz(vehicle: Vehicle, scenario: Scenario) -> float:
+    """How often the hub decides for a vehicle, unless it is told.
+
+    A mission has no rate of its own. It is asked as often as the radio brings something new.
+    """
+    radio = scenario.world.radio
+    for every in (vehicle.guidance.every, 1 if radio is None else radio.every):
+        if every > 1:
+            return scenario.rate_hz / every
+    steps = scenario.rate_hz / USUAL_HZ
+    return USUAL_HZ if steps == round(steps) else scenario.rate_hz
+
+
+def _radio(scenario: Scenario, rate_hz: float) -> Scheduled[AbstractRadio]:
+    """The scenario's radio, as often as it runs there and the hub can run it.
+
+    Raises:
+        HubError: if it cannot run so often.
+    """
+    radio = scenario.world.radio
+    assert radio is not None, "a world with flocks has a radio"
+    every = max(1, round(radio.every / scenario.rate_hz * rate_hz))
+    try:
+        radio.component.check(every / rate_hz)
+    except ScenarioError as error:
+        message = f"world.radio: at the hub's {rate_hz:g} Hz: {error}; or give another --rate"
+        raise HubError(message) from None
+    return Scheduled(radio.component, every)
 
 
 def _put(leaf: Any, lane: int, new: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+# so many reports between two steps of the hub are nothing out of the way
+FRAMES_A_STEP = 2.0
 # where no clock runs, a member may have to compile first, or is looked at in a debugger
 LOCKSTEP_SILENCE_S = 30.0
 
@@ -29,10 +31,15 @@ class Limits:
     farewell_s: float = 1.0
 
     @classmethod
-    def usual(cls, silence_s: float | None = None, *, lockstep: bool) -> "Limits":
-        """Those of real time or of lockstep, with another patience if given."""
+    def usual(cls, rate_hz: float, silence_s: float | None = None, *, lockstep: bool) -> "Limits":
+        """Those of a hub of this rate, by the clock or in lockstep; another patience if given."""
         usual_s = LOCKSTEP_SILENCE_S if lockstep else cls.silence_s
-        return replace(cls(), silence_s=usual_s if silence_s is None else silence_s)
+        return replace(
+            cls(),
+            frames_hz=max(cls.frames_hz, FRAMES_A_STEP * rate_hz),
+            burst=max(cls.burst, FRAMES_A_STEP * rate_hz),
+            silence_s=usual_s if silence_s is None else silence_s,
+        )
 
 
 class Bucket:

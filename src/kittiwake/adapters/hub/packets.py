@@ -55,10 +55,10 @@ class Readiness(Enum):
 
 
 class Hello(msgspec.Struct, tag="hello", frozen=True, forbid_unknown_fields=True):
-    """The hub's first words; ``name`` is missing where it asks for a proof instead."""
+    """The hub's first words; team and name are missing where it asks for a proof instead."""
 
     version: int
-    team: str
+    team: str | None
     name: str | None
     nonce: str
     rate_hz: float

@@ -12,11 +12,11 @@ from kittiwake.adapters.hub.counters import Counters
 from kittiwake.adapters.hub.exchange import Exchange
 from kittiwake.adapters.hub.hive import Hive, Place
 from kittiwake.adapters.hub.limits import Limits
+from kittiwake.adapters.hub.link import LAST_PORT
 from kittiwake.core.errors import HubError
 
 LOOPBACK = "127.0.0.1"
 BASE_PORT = 47100
-LAST_PORT = 65535
 # how often silence is looked for where no step is due
 PATIENCE_S = 0.1
 SHORTEST_TOKEN = 16
@@ -39,7 +39,8 @@ class Hub:
         if token is not None and len(token) < SHORTEST_TOKEN:
             message = f"the token has {len(token)} characters; write {SHORTEST_TOKEN} at least"
             raise HubError(message)
-        self._exchange = Exchange(hive, limits or Limits.usual(lockstep=lockstep), token, lockstep)
+        usual = Limits.usual(hive.rate_hz, lockstep=lockstep)
+        self._exchange = Exchange(hive, limits or usual, token, lockstep)
         self._strangers: dict[str, set[MemberConnection]] = {name: set() for name in hive.places}
 
     @property
