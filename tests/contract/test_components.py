@@ -47,14 +47,16 @@ KEYS = jax.random.split(jax.random.key(3), 3)
 FIELDS = {"turbulence": Vec3, "winds": Vec3, "currents": Vec3, "atmospheres": Air, "forces": Wrench}
 OUTPUTS = {"estimators": Kinematics, **FIELDS}
 
-# whose dynamics are those of another vehicle here, with rotors that are here too; a minute of
-# compiling each
+# whose dynamics are those of another vehicle here, with rotors that are here too, a minute of
+# compiling each; or which another form shows
 TWINS = {
     "dynamics/multirotor ar-drone",
     "dynamics/multirotor hummingbird",
     "dynamics/multirotor os4",
     "dynamics/wrench-body lee-2010",
     "dynamics/wrench-body uav-gazebo",
+    *(f"behaviours/formation {shape}" for shape in ("line", "column", "circle", "grid")),
+    "behaviours/olfati-saber adrift",
 }
 
 
@@ -224,7 +226,7 @@ def test_mapped_steps_are_those_of_a_loop(case):
         assert_same(mine, fly(compiled(case), inputs, keys[:, lane]), tolerance=1e-12)
 
 
-@each_component
+@each_kind
 def test_same_key_gives_the_same_bits(case):
     inputs = inputs_of(case, CRUISING)
     begun = compiled(case).begin(inputs[0], KEYS[0])
@@ -240,7 +242,7 @@ def test_same_key_gives_the_same_bits(case):
 
 
 @pytest.mark.parametrize("circumstance", [CRUISING, AT_REST], ids=lambda at: at.name)
-@each_component
+@each_kind
 def test_output_has_finite_gradients(case, circumstance):
     inputs = inputs_of(case, circumstance)
     component, begun = as_traced(case.make()), compiled(case).begin(inputs[0], KEYS[0])

@@ -74,7 +74,14 @@ def flight(scenario):
     return end
 
 
-@pytest.mark.parametrize("scenario", FLIGHTS)
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        # the vessel's program takes most of a minute to compile
+        pytest.param(name, marks=[pytest.mark.slow] if name == "cruise-otter" else [])
+        for name in FLIGHTS
+    ],
+)
 def test_the_end_of_a_flight_is_differentiable(scenario):
     end = flight(scenario)
     direction = np.array([0.7, -0.4, 1.1])

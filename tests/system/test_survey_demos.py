@@ -232,7 +232,9 @@ def landings(name, count, duration_s, *overrides):
     return Landings(places, *others, status != 0, EVERY / scenario.rate_hz)
 
 
-@pytest.mark.parametrize("name", ["deck-landing", "deck-landing-waves"])
+@pytest.mark.parametrize(
+    "name", ["deck-landing", pytest.param("deck-landing-waves", marks=pytest.mark.slow)]
+)
 def test_a_few_land_near_the_middle_and_softly(name):
     assert landings(name, FEW, 30.0).good.all()
 

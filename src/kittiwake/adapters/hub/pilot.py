@@ -21,7 +21,7 @@ HOLD_HZ, HOLD_MPS = 1.0, 1.0
 # for a hub to compile what it computes
 READY_S = 60.0
 
-LOST, BACK = "lost the hub, holds its position", "joined the hub again"
+LOST, BACK = "holds its position without the hub", "joined the hub again"
 
 
 class HubPilot:
