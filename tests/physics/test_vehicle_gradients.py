@@ -20,8 +20,10 @@ GAINS = {
 }
 # by dynamics that another one here has as well, or whose gradients have a test of their own
 TWINS = {"hover-ar-drone", "hover-crazyflie", "hover-lee-2010", "hover-os4", "hover-uav-gazebo"}
+# the vessel's program takes most of a minute to compile
+SLOW = TWINS | {"cruise-otter"}
 FLIGHTS = [
-    pytest.param(name, marks=[pytest.mark.slow] if name in TWINS else [])
+    pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
     for name in library.names()
     if name.startswith(("hover-", "cruise-"))
 ]
@@ -74,14 +76,7 @@ def flight(scenario):
     return end
 
 
-@pytest.mark.parametrize(
-    "scenario",
-    [
-        # the vessel's program takes most of a minute to compile
-        pytest.param(name, marks=[pytest.mark.slow] if name == "cruise-otter" else [])
-        for name in FLIGHTS
-    ],
-)
+@pytest.mark.parametrize("scenario", FLIGHTS)
 def test_the_end_of_a_flight_is_differentiable(scenario):
     end = flight(scenario)
     direction = np.array([0.7, -0.4, 1.1])
