@@ -482,8 +482,7 @@ def test_who_sends_too_fast_is_cut_off_after_a_burst(hive):
 def test_who_does_not_take_its_answers_is_cut_off(hive):
     hub = Hub(hive, replace(UNLIMITED, unread_bytes=4096))
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
-        raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
-        with suppress(OSError):  # the hub ends it
+        with suppress(ConnectionError):  # the hub ends it, when the system's buffers are full
             for _ in range(1_000_000):
                 raw.send(raw.update())
         assert eventually(lambda: hub.counters.refused[Reason.UNREAD] == 1)
