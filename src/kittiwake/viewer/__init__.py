@@ -1,0 +1,1 @@
+"""The cockpit: flights live and replayed in a browser, and films of them."""
