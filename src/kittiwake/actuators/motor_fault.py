@@ -2,7 +2,6 @@
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, Bounds
@@ -23,18 +22,23 @@ class MotorFault(AbstractFault):
     signal: ClassVar[type] = RotorSpeeds
 
     at_s: Annotated[Real, NOT_NEGATIVE]
-    rotor: Annotated[Count, ROTORS] = eqx.field(static=True)
+    rotor: Annotated[Count, ROTORS]
     keeps: Annotated[Real, FRACTION] = 0.0
+
+    @classmethod
+    def every(cls, at_s: float) -> tuple["MotorFault", ...]:
+        """Four motors that stop."""
+        return tuple(cls(at_s=at_s, rotor=rotor) for rotor in range(4))
 
     def broken(self, command: RotorSpeeds, time_s: Real) -> RotorSpeeds:
         """The speeds that the motors then follow."""
-        share = jnp.where(self.begun(time_s), self.keeps, 1.0)
+        begun = self.begun(time_s)
         one, two, three, four = (
-            speed * share if i == self.rotor else speed
-            for i, speed in enumerate(command.speeds_radps)
+            speed * jnp.where(begun & (self.rotor == rotor), self.keeps, 1.0)
+            for rotor, speed in enumerate(command.speeds_radps)
         )
         return RotorSpeeds((one, two, three, four))
 
     def event(self) -> str:
         """Which motor, and what is left of it."""
-        return f"motor {self.rotor} fails: it keeps {float(self.keeps):.0%} of its speed"
+        return f"motor {int(self.rotor)} fails: it keeps {float(self.keeps):.0%} of its speed"

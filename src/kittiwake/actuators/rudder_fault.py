@@ -22,6 +22,10 @@ class RudderFault(AbstractFault):
     at_s: Annotated[Real, NOT_NEGATIVE]
     stuck_rad: Annotated[Real, ANGLES] = 0.0
 
+    def part(self) -> str:
+        """The rudder."""
+        return "rudder"
+
     def check(self, bounds: dict[str, tuple[Real, Real]]) -> None:
         """Refuses an angle beyond the rudder's stops.
 

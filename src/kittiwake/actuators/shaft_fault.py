@@ -21,6 +21,11 @@ class ShaftFault(AbstractFault):
     side: Literal["left", "right"] = eqx.field(static=True)
     keeps: Annotated[Real, FRACTION] = 0.0
 
+    @classmethod
+    def every(cls, at_s: float) -> tuple["ShaftFault", ...]:
+        """Both shafts, standing still."""
+        return cls(at_s=at_s, side="left"), cls(at_s=at_s, side="right")
+
     def broken(self, command: PropellerSpeeds, time_s: Real) -> PropellerSpeeds:
         """The speeds that the shafts then follow."""
         share = jnp.where(self.begun(time_s), self.keeps, 1.0)

@@ -71,6 +71,7 @@ def serve(
     """
     from kittiwake.adapters.hub.pilot import HubPilot
     from kittiwake.analysis.overview import save_overview
+    from kittiwake.runtime.course import Compiled
     from kittiwake.runtime.pilot import Pace
     from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, prepare_folder
     from kittiwake.runtime.simulation import Simulation
@@ -98,8 +99,12 @@ def serve(
         progress = stack.enter_context(show_progress(shown=not (as_json or quiet)))
         simulation = Simulation(loaded)
         # compiled before anybody joins, for the hub does not wait
-        flight = simulation.flight(pilot=pilot, pace=None if pace is None else Pace(pace))
-        pilot.take(_members(loaded, host, base_port, token, stack), flight.reports())
+        clock = None if pace is None else Pace(pace)
+        flight = simulation.flight(course=Compiled(simulation.program, pilot, clock))
+        pilot.take(
+            _members(loaded, host, base_port, token, stack),
+            simulation.program.reports(flight.state),
+        )
         log = fly_into(simulation, flight, folder, progress(flight))
         save_overview(log, folder / PICTURE_FILE)
     summary = log.summary or {}

@@ -143,6 +143,15 @@ class AbstractFault(eqx.Module):
 
     at_s: eqx.AbstractVar[Real]
 
+    @classmethod
+    def every(cls, at_s: float) -> "tuple[AbstractFault, ...]":
+        """One for each part that can break so, at a time; what breaks gives nothing any more."""
+        return (cls(at_s=at_s),)
+
+    def part(self) -> str:
+        """What breaks, in a word or two."""
+        return self.event().partition(" fails")[0]
+
     def begun(self, time_s: Real) -> Flag:
         """Whether it has happened."""
         return time_s >= self.at_s

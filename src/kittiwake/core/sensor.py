@@ -57,6 +57,10 @@ class AbstractSensor(AbstractComponent):
         """The measurement without any error; None where there is no such thing."""
         del inputs
 
+    def failed(self) -> "AbstractSensor | None":
+        """The same as it is without power, where its readers can tell; None where they cannot."""
+        return None
+
     def looks_body(self) -> tuple[Vec3, ...] | None:
         """Where each of its ranges is measured, as unit vectors; None for what has no such."""
         return None

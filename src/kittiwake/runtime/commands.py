@@ -76,8 +76,8 @@ def refuse_dead_ends(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
         if name not in vehicles:
             continue  # which the fleet refuses
         vehicle = vehicles[name]
-        if not _leads_down(kind, vehicle):
-            taken = ", ".join(f"kw.{one.__name__}" for one in SIGNALS if _leads_down(one, vehicle))
+        if not leads_down(kind, vehicle):
+            taken = ", ".join(f"kw.{one.__name__}" for one in SIGNALS if leads_down(one, vehicle))
             message = (
                 f"the command for '{name}' cannot be followed: nothing leads from "
                 f"{kind.__name__} to {vehicle.dynamics.native.__name__}, the vehicle's native "
@@ -86,7 +86,8 @@ def refuse_dead_ends(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
             raise LadderError(message, kind.__name__)
 
 
-def _leads_down(kind: type, vehicle: Vehicle) -> bool:
+def leads_down(kind: type, vehicle: Vehicle) -> bool:
+    """Whether a vehicle's controllers lead from a kind of signal to its native one."""
     controllers = [rung.component for rung in vehicle.ladder]
     try:
         ladder_path(controllers, kind, vehicle.dynamics.native)

@@ -14,15 +14,10 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.table import Event
-from kittiwake.runtime.commands import Kinds, numbers_of
-from kittiwake.runtime.pilot import Pace, Pilot, Report
-from kittiwake.runtime.program import Program
+from kittiwake.runtime.course import Course
 from kittiwake.runtime.thinning import Thinning
 from kittiwake.runtime.watch import Block, Verdict, Watch
 from kittiwake.scenario.size import steps_in
-
-BLOCK_STEPS = 500
-BLOCK_BYTES = 64 * 2**20
 
 
 @runtime_checkable
@@ -55,46 +50,31 @@ class Flight:
     """One flight of a fleet.
 
     Attributes:
-        program: what flies, compiled.
+        course: what flies the blocks.
         seed: of every random stream.
         duration_s: simulated time, from tick 0 to the last one included.
         log_every: a row is kept of each so many steps, of each event, and of the end.
         fails_when_lost: whether a vehicle that leaves its limits ends the flight.
-        pilot: tells some of the vehicles what to do.
-        pace: keeps the flight to the clock; without it, it goes as fast as it can.
     """
 
-    program: Program
+    course: Course
     seed: int
     duration_s: float
     log_every: int
     fails_when_lost: bool
-    pilot: Pilot | None = None
-    pace: Pace | None = None
 
     def __post_init__(self) -> None:
         began = time.perf_counter()
-        self.rate_hz = self.program.fleet.rate_hz
-        self.layout = self.program.layout
+        self.rate_hz = self.course.rate_hz
+        self.layout = self.course.layout
         self._thinnings = {
             name: Thinning(self.log_every, self.rate_hz, columns)
             for name, columns in self.layout.columns.items()
         }
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
         self.outcome = Outcome()
-        self._state = self.program.start(self.seed)
-        self._steps = max(
-            1, min(BLOCK_STEPS, self.last_tick + 1, BLOCK_BYTES // self.layout.row_bytes)
-        )
-        kinds: Kinds = ()
-        if self.pilot is not None:
-            self._steps, kinds = self.pilot.steps, tuple(self.pilot.kinds.items())
-        self._block = self.program.block(self._steps, kinds)
+        self.state = self.course.begin(self.seed, self.last_tick + 1)
         self.outcome.compile_s = time.perf_counter() - began
-
-    def reports(self) -> dict[str, Report]:
-        """What each vehicle believes now."""
-        return self.program.reports(self._state)
 
     def fly(
         self,
@@ -108,11 +88,10 @@ class Flight:
         tick = 0
         for block in self._blocks():
             # a lost vehicle stands still, so the state after the block shows what it has left
-            kept, verdict = watch.look(block, lambda: self.program.violations(self._state))
+            kept, verdict = watch.look(block, lambda: self.course.violations(self.state))
             tick += len(next(iter(kept.values())))
-            if self.pilot is not None:
-                noted_s = (tick - 1) / self.rate_hz
-                watch.events += [Event(noted_s, *notice) for notice in self.pilot.notices()]
+            noted_s = (tick - 1) / self.rate_hz
+            watch.events += [Event(noted_s, *notice) for notice in self.course.notices()]
             if verdict is None and tick <= self.last_tick and stopped():
                 time_s = (tick - 1) / self.rate_hz
                 verdict = Verdict("failed", f"stopped by the user at {time_s:g} s")
@@ -132,23 +111,10 @@ class Flight:
         """Rows by vehicle, up to and with the last tick."""
         tick = 0
         while tick <= self.last_tick:
-            numbers = self._asked(tick)
-            self._state, arrays = self._block(self._state, numbers)
-            kept = min(self._steps, self.last_tick + 1 - tick)
-            times = np.arange(tick, tick + kept) / self.rate_hz
+            self.state, block = self.course.fly(self.state, tick)
+            kept = min(len(next(iter(block.values()))), self.last_tick + 1 - tick)
             tick += kept
-            yield self.program.by_vehicle(times, [array[:kept] for array in arrays])
-
-    def _asked(self, tick: int) -> list[float]:
-        """The numbers of the pilot's commands, when it is time for them."""
-        time_s = tick / self.rate_hz
-        if self.pace is not None:
-            self.pace.wait(time_s)
-        if self.pilot is None:
-            return []
-        commands = self.pilot.commands(time_s, self.reports())
-        ordered = {name: commands[name] for name in self.pilot.kinds}
-        return numbers_of(ordered, {})
+            yield {name: rows[:kept] for name, rows in block.items()}
 
     def _hand_on(self, sink: Sink, block: Block, watch: Watch, *, ended: bool) -> None:
         events = watch.events[len(self.outcome.events) :]

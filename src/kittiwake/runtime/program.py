@@ -117,22 +117,7 @@ class Program:
     def violations(self, state: FleetState) -> Violation:
         """A function of a vehicle and a status that says which limit it has left."""
         with self._mode():
-            groups = jax.tree.map(np.asarray, self._limits(state))
-
-        def violation(name: str, status: int) -> str:
-            group, lane = self._places[name]
-            limit = jax.tree.map(lambda leaf: float(leaf[lane]), groups[group][status - 1])
-            return limit.violation()
-
-        return violation
-
-    @cached_property
-    def _places(self) -> dict[str, tuple[int, int]]:
-        return {
-            name: (number, lane)
-            for number, group in enumerate(self.fleet.groups)
-            for lane, name in enumerate(group.names)
-        }
+            return violation_among(self.fleet, self._limits(state))
 
     @cached_property
     def _shape(self) -> FleetState:
@@ -148,6 +133,18 @@ class Program:
 
     def _mode(self) -> Any:
         return jax.enable_x64(not self.fleet.single_precision)
+
+
+def violation_among(fleet: Fleet, limits: Sequence[Any]) -> Violation:
+    """A function of a vehicle and a status that says which of these limits it has left."""
+    groups = jax.tree.map(np.asarray, limits)
+
+    def violation(name: str, status: int) -> str:
+        group, lane = fleet.place(name)
+        limit = jax.tree.map(lambda leaf: float(leaf[lane]), groups[group][status - 1])
+        return limit.violation()
+
+    return violation
 
 
 def _receivers(vehicle: Vehicle) -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Real
+from kittiwake.runtime.course import Compiled, Course
 from kittiwake.runtime.loop import Flight, Memory, Outcome
-from kittiwake.runtime.pilot import Pace, Pilot
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.stepper import Commands, Observation, Stepper
 from kittiwake.scenario.document import written
@@ -44,7 +44,7 @@ class Simulation:
         self.scenario = scenario
         self.precision = precision
         self.fleet: Fleet = scenario.fleet(single_precision=precision == "float32")
-        self._program = Program(self.fleet, self.names)
+        self.program = Program(self.fleet, self.names)
         self._stepper: Stepper | None = None
 
     def __repr__(self) -> str:
@@ -98,10 +98,9 @@ class Simulation:
         self,
         duration_s: Real | None = None,
         seed: int | None = None,
-        pilot: Pilot | None = None,
-        pace: Pace | None = None,
+        course: Course | None = None,
     ) -> Flight:
-        """A flight ready to be flown into a sink; a pilot tells vehicles what to do on the way.
+        """A flight ready to be flown into a sink, on its own unless a course is given.
 
         Raises:
             ScenarioError: if it would have no step, or no room for its log.
@@ -110,13 +109,11 @@ class Simulation:
             duration_s = _duration(duration_s)
         self.scenario.check_flight(duration_s)
         return Flight(
-            program=self._program,
+            course=course or Compiled(self.program),
             seed=self.scenario.seed if seed is None else seed,
             duration_s=self.scenario.duration_s if duration_s is None else duration_s,
             log_every=self.scenario.log_every,
             fails_when_lost=self.scenario.fails_when_lost,
-            pilot=pilot,
-            pace=pace,
         )
 
     def finished_log(self, flight: Flight, outcome: Outcome, memory: Memory) -> Log:
@@ -170,7 +167,7 @@ class Simulation:
         if self._stepper is not None:
             self._stepper.retune(fleet)
         self.scenario, self.fleet = scenario, fleet
-        self._program = Program(fleet, self.names)
+        self.program = Program(fleet, self.names)
 
     def reset(self, seed: int | None = None) -> dict[str, Observation]:
         """Back to the start, with another seed if given; what each vehicle sees there."""

@@ -113,12 +113,13 @@ class Scenario:
             if at_s >= self.duration_s
         ]
 
-    def fleet(self, *, single_precision: bool = False) -> Fleet:
-        """The fleet in the given precision."""
+    def fleet(self, *, single_precision: bool = False, tunable: bool = False) -> Fleet:
+        """The fleet in the given precision; of a tunable one the vehicles' numbers are arrays."""
         return Fleet.of(
             *(self.world, self.vehicles, self.rate_hz, self.physics, self.partners, self.teams),
             rendering=mujoco_renderer,
             single_precision=single_precision,
+            tunable=tunable,
         )
 
 

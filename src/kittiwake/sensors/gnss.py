@@ -105,6 +105,10 @@ class Gnss(AbstractSensor):
             )
             raise ScenarioError(message)
 
+    def failed(self) -> "Gnss":
+        """Sees no satellite."""
+        return replace(self, elevation_mask_rad=RIGHT_ANGLE_RAD)
+
     def init(self, key: PRNGKeyArray) -> GnssState:
         """Before the first measurement, at no place."""
         channels, pick = jax.random.split(key)

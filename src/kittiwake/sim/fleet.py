@@ -63,17 +63,18 @@ class Fleet(eqx.Module):
         rendering: Rendering | None = None,
         *,
         single_precision: bool = False,
+        tunable: bool = False,
     ) -> "Fleet":
         """A fleet of these vehicles by name; those of equal structure are stepped as one.
 
         What they touch is their own affair if no physics is given. ``partners`` says of vehicles
         whose deck they follow: another vehicle's, or a platform's of the world. ``teams`` says who
         flies with whom; those of whom it says nothing are one team. ``rendering`` makes what draws
-        for cameras, where there are some.
+        for cameras, where there are some. Of a ``tunable`` fleet the vehicles' numbers are arrays.
         """
         dtype = np.dtype(np.float32 if single_precision else np.float64)
         with jax.enable_x64(not single_precision):
-            groups = grouped(vehicles, dtype)
+            groups = grouped(vehicles, dtype, tunable=tunable)
         ordered = {name: vehicles[name] for group in groups for name in group.names}
         engine = None if physics is None else physics.engine(world, ordered)
         decks = gathering.partners_of(world, groups, partners)
@@ -125,6 +126,12 @@ class Fleet(eqx.Module):
         self, state: FleetState, commands: Mapping[str, Any] | None = None
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """The state one step later, and what each group was, saw and did at this one."""
+        return self.obeying(state, self._orders(commands or {}))
+
+    def obeying(
+        self, state: FleetState, orders: Sequence[tuple[lane.Order, ...]]
+    ) -> tuple[FleetState, tuple[Snapshot, ...]]:
+        """The same under orders: of each group those of each kind, and who is to obey them."""
         self._check_precision(state)
         clock = Clock(state.tick, self.dt_s)
         truths = self.truths(state)
@@ -132,7 +139,6 @@ class Fleet(eqx.Module):
         surroundings = self._surroundings(state, truths, seen)
         seen |= pictures.bodies(self.renderer, self.world, truths, clock)
         radio, surroundings = self._heard(state, truths, surroundings, clock)
-        orders = self._orders(commands or {})
         outcomes = [
             group.map(
                 partial(

@@ -61,12 +61,17 @@ def name_hash(name: str) -> int:
     return crc32(name.encode())
 
 
-def grouped(vehicles: Mapping[str, Vehicle], dtype: np.dtype[Any]) -> tuple[Group, ...]:
-    """Vehicles by name in groups of equal structure, their arrays in this precision."""
+def grouped(
+    vehicles: Mapping[str, Vehicle], dtype: np.dtype[Any], *, tunable: bool = False
+) -> tuple[Group, ...]:
+    """Vehicles by name in groups of equal structure, their arrays in this precision.
+
+    Where they are to be ``tunable`` no number is folded into a program, also none that all share.
+    """
     alike: dict[Any, dict[str, Vehicle]] = {}
     for name, vehicle in vehicles.items():
         alike.setdefault(_structure(vehicle), {})[name] = vehicle
-    return tuple(_group(members, dtype) for members in alike.values())
+    return tuple(_group(members, dtype, tunable=tunable) for members in alike.values())
 
 
 def _structure(vehicle: Vehicle) -> Any:
@@ -74,11 +79,11 @@ def _structure(vehicle: Vehicle) -> Any:
     return treedef, tuple(np.shape(leaf) for leaf in leaves)
 
 
-def _group(members: Mapping[str, Vehicle], dtype: np.dtype[Any]) -> Group:
+def _group(members: Mapping[str, Vehicle], dtype: np.dtype[Any], *, tunable: bool) -> Group:
     trees = list(members.values())
     treedef = jax.tree.structure(trees[0])
     columns = list(zip(*(jax.tree.leaves(tree) for tree in trees), strict=True))
-    stacked = _stacked(trees)
+    stacked = (True,) * len(columns) if tunable else _stacked(trees)
     leaves = [
         _number(np.stack(c), dtype) if is_stacked else _number(c[0], dtype)
         for c, is_stacked in zip(columns, stacked, strict=True)

@@ -1,0 +1,372 @@
+"""A flight in somebody's hands: paused, commanded, retuned and broken while it goes on.
+
+Until somebody does something it is the flight of ``kittiwake run``, bit for bit. From then on it
+goes on in a program whose numbers are arguments (``TunableProgram``). That is compiled beside the
+flight, which never waits: what is asked for takes effect with the next block after it is ready.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from math import inf
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any
+
+import jax
+import numpy as np
+
+from kittiwake.analysis.table import FAULTS
+from kittiwake.core.errors import KittiwakeError
+from kittiwake.runtime.carrying import carried
+from kittiwake.runtime.commands import numbers_of, refuse_dead_ends
+from kittiwake.runtime.pilot import Notice
+from kittiwake.runtime.program import Program
+from kittiwake.runtime.tunable import TunableProgram
+from kittiwake.runtime.watch import Block, RowLayout, Violation
+from kittiwake.scenario.arming import armed
+from kittiwake.scenario.changing import changed
+from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.tuning import tuned
+from kittiwake.sim.state import FleetState
+
+# blocks a second, as far as the physics rate allows
+BLOCKS_HZ = 50.0
+# a flight that is later than this does not try to catch up
+LATE_S = 0.25
+
+Change = Callable[[Scenario], Scenario]
+
+
+class Clock:
+    """Keeps a flight to the clock on the wall, at a speed, unless it is paused.
+
+    ``speed`` 2 is twice as fast; infinity as fast as it goes.
+    """
+
+    def __init__(self, speed: float = 1.0) -> None:
+        self._turned = threading.Condition()
+        self._speed, self._paused, self._single, self._ended = speed, False, 0, False
+        self._from: tuple[float, float] | None = None
+
+    @property
+    def speed(self) -> float:
+        """Times real time."""
+        return self._speed
+
+    @speed.setter
+    def speed(self, speed: float) -> None:
+        with self._turned:
+            self._speed, self._from = speed, None
+            self._turned.notify_all()
+
+    @property
+    def paused(self) -> bool:
+        """Whether it stands still."""
+        return self._paused
+
+    @paused.setter
+    def paused(self, paused: bool) -> None:
+        with self._turned:
+            self._paused, self._single, self._from = paused, 0, None
+            self._turned.notify_all()
+
+    def step(self) -> None:
+        """Lets one block through while it is paused."""
+        with self._turned:
+            self._single += self._paused
+            self._turned.notify_all()
+
+    def end(self) -> None:
+        """Lets everything through from now on."""
+        with self._turned:
+            self._ended = True
+            self._turned.notify_all()
+
+    def wait(self, time_s: float) -> None:
+        """Returns when a simulated time has come."""
+        with self._turned:
+            while not self._ended:
+                now_s = monotonic()
+                if self._paused:
+                    if self._single:
+                        self._single -= 1
+                        return
+                    self._turned.wait()
+                    continue
+                if self._speed == inf:
+                    return
+                begun_s, simulated_s = self._from or (now_s, time_s)
+                left_s = begun_s + (time_s - simulated_s) / self._speed - now_s
+                if self._from is None or left_s < -LATE_S:
+                    self._from = now_s, time_s
+                if left_s <= 0.0:
+                    return
+                self._turned.wait(left_s)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """By vehicle which columns of a program's rows are those of the log, with NaN for none."""
+
+    layout: RowLayout
+    sources: dict[str, np.ndarray]
+
+    @classmethod
+    def of(cls, layout: RowLayout, columns: Mapping[str, Sequence[str]]) -> "Reading":
+        """For rows with these columns."""
+        sources = {}
+        for name, wanted in layout.columns.items():
+            places = {column: place for place, column in enumerate(columns[name])}
+            sources[name] = np.array([places.get(column, -1) for column in wanted])
+        return cls(layout, sources)
+
+    def rows(self, name: str, rows: np.ndarray) -> np.ndarray:
+        """A vehicle's rows with the log's columns."""
+        sources = self.sources[name]
+        return np.where(sources >= 0, rows[:, sources], np.nan)
+
+
+@dataclass
+class LiveCourse(AbstractContextManager["LiveCourse"]):
+    """Flies a scenario block by block as it is told, from any thread.
+
+    Attributes:
+        scenario: with all changes so far.
+        program: of the scenario as it was at the start.
+        clock: when blocks are flown.
+        watch: called with each block.
+        problems: what could not be done, to be shown to whoever asked for it.
+    """
+
+    scenario: Scenario
+    program: Program
+    clock: Clock
+    watch: Callable[[Block], None] = lambda _: None
+    problems: SimpleQueue[str] = field(default_factory=SimpleQueue)
+
+    def __post_init__(self) -> None:
+        self.time_s = 0.0
+        self._commands: dict[str, Any] = {}
+        self._failing: dict[str, dict[str, float]] = {}
+        self._touched = False
+        self._tunable: TunableProgram | None = None
+        self._latest: TunableProgram | None = None
+        self._latest_failing: Mapping[str, Mapping[str, float]] = {}
+        self._reading: Reading | None = None
+        self._own_faults = {name: v.faults for name, v in self.scenario.vehicles.items()}
+        self._requests: SimpleQueue[Callable[[FleetState], FleetState]] = SimpleQueue()
+        self._changes: dict[str, Change] = {}
+        self._lock = threading.Lock()
+        self._notices: SimpleQueue[Notice] = SimpleQueue()
+        self._workshop = ThreadPoolExecutor(1, "workshop")
+        self._seed = 0
+
+    def __exit__(self, *_: object) -> None:
+        self._workshop.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def rate_hz(self) -> float:
+        """Physics steps a second."""
+        return self.scenario.rate_hz
+
+    @property
+    def layout(self) -> RowLayout:
+        """What each vehicle's rows hold, whatever is changed."""
+        return self.program.layout
+
+    @property
+    def ready(self) -> bool:
+        """Whether what is asked for takes effect at once."""
+        return self._latest is not None
+
+    @property
+    def commands(self) -> Mapping[str, Any]:
+        """What vehicles have been told and still obey."""
+        return dict(self._commands)
+
+    @property
+    def failing(self) -> Mapping[str, Mapping[str, float]]:
+        """By vehicle what has failed, and since when."""
+        return {name: dict(parts) for name, parts in self._failing.items()}
+
+    def begin(self, seed: int, steps: int) -> FleetState:
+        """The state at the start."""
+        del steps
+        self._seed = seed
+        self._steps = max(1, round(self.rate_hz / BLOCKS_HZ))
+        self._plain = self.program.block(self._steps)
+        state = self.program.start(seed)
+        self._workshop.submit(self._renewed)
+        return state
+
+    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
+        """The next block, when it is time for it, after what has been asked for."""
+        self.time_s = tick / self.rate_hz
+        self.clock.wait(self.time_s)
+        if self._touched and self._tunable is None and self._latest is not None:
+            state = self._handed_over(state, self._latest)
+        for request in _waiting(self._requests):
+            state = request(state)
+        if self._tunable is None:
+            state, arrays = self._plain(state, ())
+            times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
+            block = self.program.by_vehicle(times, arrays)
+        else:
+            state, arrays = self._tunable.fly(state, dict(self._commands))
+            block = self._read(self._tunable, tick, arrays)
+        self.watch(block)
+        return state, block
+
+    def violations(self, state: FleetState) -> Violation:
+        """Which limit a vehicle has left."""
+        return (self._tunable or self.program).violations(state)
+
+    def notices(self) -> Sequence[Notice]:
+        """What has been done to vehicles."""
+        return [*_waiting(self._notices)]
+
+    def command(self, vehicle: str, signal: Any) -> None:
+        """Makes a vehicle obey a signal until further notice; None leaves it to its guidance.
+
+        Raises:
+            CommandError: for an unknown vehicle, or a command that it cannot take.
+            LadderError: for a signal from which no controller leads to the vehicle's native one.
+        """
+        self.program.fleet.place(vehicle)
+        if signal is None:
+            self._commands.pop(vehicle, None)
+            return
+        vehicles = self.scenario.vehicles
+        numbers_of({vehicle: signal}, vehicles)
+        refuse_dead_ends(((vehicle, type(signal)),), vehicles)
+        self._commands[vehicle] = signal
+        self._touched = True
+
+    def begin_step(self, vehicle: str, step: str) -> None:
+        """Makes a vehicle begin a step of its mission."""
+        self._ask(lambda fleet, state: fleet.begun_at(state, vehicle, step))
+
+    def switch(self, vehicle: str, behaviours: Sequence[str]) -> None:
+        """Makes only these of a vehicle's behaviours count."""
+        self._ask(lambda fleet, state: fleet.switched(state, vehicle, behaviours))
+
+    def change(self, path: str, value: str) -> None:
+        """Gives a value of the scenario anew, written as in its file; the newest one counts."""
+        self._build(path, lambda scenario: changed(scenario, [f"{path}={value}"]))
+
+    def set_gains(self, entry: str, controller: str, **gains: Any) -> None:
+        """Changes gains of a controller, of all vehicles of an entry of the scenario."""
+        named = f"{entry} {controller} {' '.join(gains)}"
+        self._build(named, lambda scenario: tuned(scenario, entry, controller, gains))
+
+    def fail(self, vehicle: str, part: str, *, failed: bool) -> None:
+        """Makes a part of a vehicle fail, or work again."""
+        parts = self._failing.setdefault(vehicle, {})
+        if failed == (part in parts):
+            return
+        if failed:
+            parts[part] = self.time_s
+        else:
+            del parts[part]
+        self._notices.put((vehicle, f"{part} {'fails' if failed else 'works again'}"))
+        self._touched = True
+        self._workshop.submit(self._renewed)
+
+    def _ask(self, change: Callable[[Any, FleetState], FleetState]) -> None:
+        """Has the state changed before the next block."""
+
+        def request(state: FleetState) -> FleetState:
+            fleet = self.program.fleet if self._tunable is None else self._tunable.fleet
+            try:
+                with jax.enable_x64(not fleet.single_precision):
+                    return change(fleet, state)
+            except KittiwakeError as error:
+                self.problems.put(str(error))
+                return state
+
+        self._requests.put(request)
+
+    def _build(self, key: str, change: Change) -> None:
+        """Has the scenario changed; of changes of the same only the newest is done."""
+        with self._lock:
+            self._changes.pop(key, None)
+            self._changes[key] = change
+        self._touched = True
+        self._workshop.submit(self._renewed)
+
+    def _renewed(self) -> None:
+        """The same; a fault of ours must not be lost in its thread."""
+        try:
+            self._renew()
+        except Exception as error:
+            self.problems.put(f"{type(error).__name__}: {error}")
+            raise
+
+    def _renew(self) -> None:
+        """In the workshop: the program for the scenario as it is wanted now."""
+        with self._lock:
+            wanted, self._changes = self._changes, {}
+            idle = not wanted and self._latest is not None and self._latest_failing == self.failing
+        if idle:
+            return
+        scenario = self.scenario
+        for change in wanted.values():
+            try:
+                scenario = change(scenario)
+            except KittiwakeError as error:
+                self.problems.put(str(error))
+        failing = self.failing
+        ready = armed(scenario, failing)
+        try:
+            fleet = ready.fleet(single_precision=self.program.fleet.single_precision, tunable=True)
+            if self._latest is not None and self._latest.fits(fleet):
+                program = self._latest
+                self._requests.put(lambda state: _tuned_to(state, program, fleet, ready))
+            else:
+                program = TunableProgram(fleet, ready.vehicles, self._steps, self._seed)
+                if self._latest is not None:
+                    self._requests.put(lambda state: self._handed_over(state, program))
+        except KittiwakeError as error:
+            self.problems.put(str(error))
+            return
+        self.scenario, self._latest, self._latest_failing = scenario, program, failing
+
+    def _handed_over(self, state: FleetState, program: TunableProgram) -> FleetState:
+        """The state for another program, which flies from now on."""
+        fleet = self.program.fleet if self._tunable is None else self._tunable.fleet
+        self._tunable = program
+        self._reading = Reading.of(self.layout, program.columns)
+        return carried(fleet, state, program.fleet, program.fresh)
+
+    def _read(self, program: TunableProgram, tick: int, arrays: list[np.ndarray]) -> Block:
+        reading = self._reading
+        assert reading is not None
+        block: Block = {}
+        for group, array in zip(program.fleet.groups, arrays, strict=True):
+            times = np.arange(tick, tick + len(array)) / self.rate_hz
+            for lane, name in enumerate(group.names):
+                rows = reading.rows(name, np.column_stack([times, array[:, lane]]))
+                if FAULTS in self.layout.columns[name]:
+                    begun = [times >= float(fault.at_s) for fault in self._own_faults[name]]
+                    rows[:, self.layout.columns[name].index(FAULTS)] = np.sum(begun, axis=0)
+                block[name] = rows
+        return {name: block[name] for name in self.layout.columns}
+
+
+def _tuned_to(
+    state: FleetState, program: TunableProgram, fleet: Any, ready: Scenario
+) -> FleetState:
+    program.tune(fleet, ready.vehicles)
+    return state
+
+
+def _waiting(queue: SimpleQueue[Any]) -> Iterable[Any]:
+    """All that is in a queue now."""
+    while True:
+        try:
+            yield queue.get_nowait()
+        except Empty:
+            return
