@@ -48,7 +48,7 @@ class CastPart(NamedTuple):
 
     name: str
     look: Look
-    count: int
+    instances: int
     vehicles: tuple[str, ...]
 
 
@@ -106,14 +106,14 @@ class Cast:
 class _Turn(NamedTuple):
     """How a part turns in its vehicle: about an axis, by columns and what they are multiplied with.
 
-    ``spinning``: the column says how fast, not how far. ``offset`` is taken off the column first.
+    ``spinning``: the column says how fast, not how far; or the thrust of all, if there is a weight
+    to compare it with.
     """
 
     axis: int
     column: str
     factor: float
     spinning: bool = False
-    #: of a thrust, to show it as a speed
     of_weight_n: float = 0.0
     begun_rad: float = 0.0
 
@@ -181,7 +181,7 @@ class _Batches:
     """All batches by what they show, and the columns that they need."""
 
     def __init__(self, show: Show) -> None:
-        self.columns = list(STATE)
+        self.columns: list[str] = list(STATE)
         self.found: dict[Any, _Batch] = {}
         self.gravity_mps2 = float(show.scenario.world.gravity_mps2)
         self.layouts = show.columns
@@ -238,10 +238,10 @@ def _add_vehicle(batches: _Batches, number: int, name: str, vehicle: Vehicle) ->
     for sensor_name, scheduled in vehicle.sensors.items():
         sensor = scheduled.component.sensor
         if isinstance(sensor, UltrasonicHead):
-            place = tuple(_numbers(sensor.position_body_m, "xyz"))
+            x, y, z = _numbers(sensor.position_body_m, "xyz")
             read = f"sensor.{sensor_name}."
             turns = (_Turn(Y, f"{read}pitch_rad", 1.0), _Turn(Z, f"{read}yaw_rad", 1.0))
-            batches.add("head", ("head", head_look()), number, place, turns)
+            batches.add("head", ("head", head_look()), number, (x, y, z), turns)
 
 
 def _add_vessel(batches: _Batches, number: int, vehicle: Vehicle) -> None:

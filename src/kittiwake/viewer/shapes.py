@@ -67,7 +67,7 @@ def revolved(profile_m: Float[np.ndarray, "points 2"], sections: int = 24) -> Sh
 
 
 def lofted(sections_m: Float[np.ndarray, "sections points 3"]) -> Shape:
-    """Through sections of equally many points, seen in turning to the left along the way."""
+    """Through sections of equally many points, each turning about the way as a right-hand screw."""
     ends = np.stack([sections_m[0].mean(axis=0), sections_m[-1].mean(axis=0)])
     return _closed(list(sections_m), ends)
 
@@ -113,6 +113,13 @@ def rod(from_m: Point, to_m: Point, radius_m: float, sections: int = 8) -> Shape
     bar = cylinder(radius_m, 0.5 * length, sections)
     along_x = bar.vertices_m[:, [2, 0, 1]] + np.array([0.5 * length, 0.0, 0.0])
     return Shape(along_x, bar.faces).at(start, from_x_to(way[None] / length)[0])
+
+
+def quads(corners_m: Float[np.ndarray, "quads 4 3"]) -> Shape:
+    """Flat pieces with four corners each, seen from where they turn to the left."""
+    first = 4 * np.arange(len(corners_m))[:, None]
+    faces = np.concatenate([first + np.array(half) for half in ((0, 1, 2), (0, 2, 3))])
+    return Shape(corners_m.reshape(-1, 3), faces)
 
 
 def disc(radius_m: float, sections: int = 24) -> Shape:

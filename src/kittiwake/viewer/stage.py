@@ -24,7 +24,7 @@ from kittiwake.physics.surface_vessel import SurfaceVessel
 from kittiwake.viewer.extent import Extent, area_of, extent_of
 from kittiwake.viewer.frame import Show
 from kittiwake.viewer.land import land_looks
-from kittiwake.viewer.shapes import Rgb, Shape, box, disc
+from kittiwake.viewer.shapes import Rgb, Shape, box, disc, quads
 from kittiwake.viewer.solids import look_of
 from kittiwake.viewer.wilderness import nature_looks
 
@@ -133,10 +133,7 @@ def _squares(extent: Extent, z: float) -> Shape:
     light = (east + north) % 2 == 0
     corner = np.column_stack([east[light], north[light], np.zeros(int(light.sum()))])
     about = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
-    points = (corner[:, None] + about).reshape(-1, 3) * side + np.array([0.0, 0.0, z])
-    first = 4 * np.arange(len(corner))[:, None]
-    faces = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]])
-    return Shape(points, faces)
+    return quads((corner[:, None] + about) * side + np.array([0.0, 0.0, z]))
 
 
 def _obstacles(show: Show, extent: Extent) -> list[tuple[str, Look]]:

@@ -7,7 +7,7 @@ from kittiwake.core.look import Look
 from kittiwake.core.plume import PLUME
 from kittiwake.core.terrain import TERRAIN
 from kittiwake.viewer.frame import Show
-from kittiwake.viewer.shapes import Shape, capsule, joined
+from kittiwake.viewer.shapes import Shape, capsule, joined, quads
 
 CLASSES_RGB = ((168, 170, 132), (92, 128, 84), (150, 140, 120), (120, 150, 160), (176, 160, 110))
 PERSON_RGB, SOURCE_RGB = (220, 60, 60), (150, 90, 170)
@@ -49,8 +49,6 @@ def _ground(ground: Ground, z: float) -> list[tuple[str, Look]]:
         i, j = np.nonzero(ground.classes == number)
         corners = [(x[i + a], y[j + b]) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
         points = np.stack([np.column_stack([*c, np.full(len(i), z + ABOVE_M)]) for c in corners], 1)
-        first = 4 * np.arange(len(i))[:, None]
-        faces = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]])
-        look = Shape(points.reshape(-1, 3), faces).look(CLASSES_RGB[number % len(CLASSES_RGB)])
-        looks.append((f"terrain {number}", look))
+        rgb = CLASSES_RGB[number % len(CLASSES_RGB)]
+        looks.append((f"terrain {number}", quads(points).look(rgb)))
     return looks
