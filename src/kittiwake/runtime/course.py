@@ -34,8 +34,12 @@ class Course(Protocol):
         """The state at the start of a flight of so many steps; what it takes is compiled then."""
         ...
 
+    def due(self, tick: int) -> bool:
+        """Whether it is time for the block that begins at a tick; waits a moment for it."""
+        ...
+
     def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
-        """The state after the block that begins at a tick, and its rows, when it is time for it."""
+        """The state after the block that begins at a tick, and its rows."""
         ...
 
     def violations(self, state: FleetState) -> Violation:
@@ -76,10 +80,14 @@ class Compiled:
             self._block = self.program.block(length)
         return self.program.start(seed)
 
-    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
-        """The next block, when it is time for it."""
+    def due(self, tick: int) -> bool:
+        """Always, or when the clock says so."""
         if self.pace is not None:
             self.pace.wait(tick / self.rate_hz)
+        return True
+
+    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
+        """The next block."""
         later, arrays = self._block(state, self._asked(state, tick))
         times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
         return later, self.program.by_vehicle(times, arrays)

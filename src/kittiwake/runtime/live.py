@@ -22,9 +22,10 @@ from kittiwake.analysis.table import FAULTS
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.carrying import carried
 from kittiwake.runtime.commands import numbers_of, refuse_dead_ends
+from kittiwake.runtime.maneuvers import Ability, Maneuver, Situation, situation_of
 from kittiwake.runtime.pilot import Notice
 from kittiwake.runtime.program import Program
-from kittiwake.runtime.tunable import TunableProgram
+from kittiwake.runtime.tunable import TunableProgram, takes
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.scenario.arming import armed
 from kittiwake.scenario.changing import changed
@@ -36,6 +37,8 @@ from kittiwake.sim.state import FleetState
 BLOCKS_HZ = 50.0
 # a flight that is later than this does not try to catch up
 LATE_S = 0.25
+# whoever waits for it looks around after so long
+MOMENT_S = 0.1
 
 Change = Callable[[Scenario], Scenario]
 
@@ -85,26 +88,31 @@ class Clock:
             self._ended = True
             self._turned.notify_all()
 
-    def wait(self, time_s: float) -> None:
-        """Returns when a simulated time has come."""
+    def wait(self, time_s: float) -> bool:
+        """Whether a simulated time has come; waits for it, but not for long."""
         with self._turned:
-            while not self._ended:
-                now_s = monotonic()
-                if self._paused:
-                    if self._single:
-                        self._single -= 1
-                        return
-                    self._turned.wait()
-                    continue
-                if self._speed == inf:
-                    return
-                begun_s, simulated_s = self._from or (now_s, time_s)
-                left_s = begun_s + (time_s - simulated_s) / self._speed - now_s
-                if self._from is None or left_s < -LATE_S:
-                    self._from = now_s, time_s
-                if left_s <= 0.0:
-                    return
-                self._turned.wait(left_s)
+            left_s = self._left_s(time_s)
+            if left_s > 0.0:
+                self._turned.wait(min(left_s, MOMENT_S))
+                left_s = self._left_s(time_s)
+            if left_s <= 0.0 and self._single:
+                self._single -= 1
+            return left_s <= 0.0
+
+    def _left_s(self, time_s: float) -> float:
+        """How long it is to a simulated time."""
+        if self._ended:
+            return 0.0
+        if self._paused:
+            return 0.0 if self._single else inf
+        if self._speed == inf:
+            return 0.0
+        now_s = monotonic()
+        begun_s, simulated_s = self._from or (now_s, time_s)
+        left_s = begun_s + (time_s - simulated_s) / self._speed - now_s
+        if self._from is None or left_s < -LATE_S:
+            self._from = now_s, time_s
+        return left_s
 
 
 @dataclass(frozen=True)
@@ -149,7 +157,13 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
 
     def __post_init__(self) -> None:
         self.time_s = 0.0
-        self._commands: dict[str, Any] = {}
+        self._asked: dict[str, Maneuver] = {}
+        self._abilities: dict[str, Ability] = {}
+        self._rows: dict[str, np.ndarray] = {}
+        self._places = {
+            name: {column: place for place, column in enumerate(columns)}
+            for name, columns in self.layout.columns.items()
+        }
         self._failing: dict[str, dict[str, float]] = {}
         self._touched = False
         self._tunable: TunableProgram | None = None
@@ -183,9 +197,9 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         return self._latest is not None
 
     @property
-    def commands(self) -> Mapping[str, Any]:
-        """What vehicles have been told and still obey."""
-        return dict(self._commands)
+    def asked(self) -> Mapping[str, Maneuver]:
+        """What vehicles have been asked for and still do."""
+        return dict(self._asked)
 
     @property
     def failing(self) -> Mapping[str, Mapping[str, float]]:
@@ -202,10 +216,13 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._workshop.submit(self._renewed)
         return state
 
+    def due(self, tick: int) -> bool:
+        """Whether the clock lets the next block through."""
+        return self.clock.wait(tick / self.rate_hz)
+
     def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
-        """The next block, when it is time for it, after what has been asked for."""
+        """The next block, after what has been asked for."""
         self.time_s = tick / self.rate_hz
-        self.clock.wait(self.time_s)
         if self._touched and self._tunable is None and self._latest is not None:
             state = self._handed_over(state, self._latest)
         for request in _waiting(self._requests):
@@ -215,8 +232,9 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
             times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
             block = self.program.by_vehicle(times, arrays)
         else:
-            state, arrays = self._tunable.fly(state, dict(self._commands))
+            state, arrays = self._tunable.fly(state, self._commands())
             block = self._read(self._tunable, tick, arrays)
+        self._rows = {name: rows[-1] for name, rows in block.items()}
         self.watch(block)
         return state, block
 
@@ -228,21 +246,44 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         """What has been done to vehicles."""
         return [*_waiting(self._notices)]
 
-    def command(self, vehicle: str, signal: Any) -> None:
-        """Makes a vehicle obey a signal until further notice; None leaves it to its guidance.
+    def ability(self, vehicle: str) -> Ability:
+        """What a vehicle can be asked for.
+
+        Raises:
+            CommandError: if there is no such vehicle.
+        """
+        self.program.fleet.place(vehicle)
+        if vehicle not in self._abilities:
+            record, world = self.scenario.vehicles[vehicle], self.scenario.world
+            mass_kg = float(getattr(record.dynamics, "mass_kg", 1.0))
+            weight_n = mass_kg * float(world.gravity_mps2)
+            able = Ability(takes(record), weight_n, mass_kg, float(world.ground_z_m))
+            self._abilities[vehicle] = able
+        return self._abilities[vehicle]
+
+    def situation(self, vehicle: str) -> Situation | None:
+        """What a vehicle believes of itself; None before the first block."""
+        if vehicle not in self._rows:
+            return None
+        row, places = self._rows[vehicle], self._places[vehicle]
+        return situation_of({name: float(row[place]) for name, place in places.items()})
+
+    def ask(self, vehicle: str, maneuver: Maneuver | None) -> None:
+        """Makes a vehicle do something until further notice; None leaves it to its guidance.
 
         Raises:
             CommandError: for an unknown vehicle, or a command that it cannot take.
             LadderError: for a signal from which no controller leads to the vehicle's native one.
         """
-        self.program.fleet.place(vehicle)
-        if signal is None:
-            self._commands.pop(vehicle, None)
+        able, now = self.ability(vehicle), self.situation(vehicle)
+        if maneuver is None:
+            self._asked.pop(vehicle, None)
             return
-        vehicles = self.scenario.vehicles
-        numbers_of({vehicle: signal}, vehicles)
-        refuse_dead_ends(((vehicle, type(signal)),), vehicles)
-        self._commands[vehicle] = signal
+        if now is not None:
+            signal = maneuver.signal(now, able)
+            numbers_of({vehicle: signal}, self.scenario.vehicles)
+            refuse_dead_ends(((vehicle, type(signal)),), self.scenario.vehicles)
+        self._asked[vehicle] = maneuver
         self._touched = True
 
     def begin_step(self, vehicle: str, step: str) -> None:
@@ -274,6 +315,22 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._notices.put((vehicle, f"{part} {'fails' if failed else 'works again'}"))
         self._touched = True
         self._workshop.submit(self._renewed)
+
+    def _commands(self) -> dict[str, Any]:
+        """What those who have been asked for something are to do now."""
+        commands = {}
+        for name, maneuver in self.asked.items():
+            now = self.situation(name)
+            assert now is not None, "a block has been flown"
+            signal = maneuver.signal(now, self.ability(name))
+            try:
+                numbers_of({name: signal}, self.scenario.vehicles)
+            except KittiwakeError as error:
+                self.problems.put(str(error))
+                self._asked.pop(name, None)
+                continue
+            commands[name] = signal
+        return commands
 
     def _ask(self, change: Callable[[Any, FleetState], FleetState]) -> None:
         """Has the state changed before the next block."""

@@ -86,7 +86,7 @@ class Flight:
         began = time.perf_counter()
         watch = Watch(self.layout, fails_when_lost=self.fails_when_lost)
         tick = 0
-        for block in self._blocks():
+        for block in self._blocks(stopped):
             # a lost vehicle stands still, so the state after the block shows what it has left
             kept, verdict = watch.look(block, lambda: self.course.violations(self.state))
             tick += len(next(iter(kept.values())))
@@ -107,10 +107,12 @@ class Flight:
         self.outcome.wall_s = time.perf_counter() - began
         return self.outcome
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self, stopped: Callable[[], bool]) -> Iterator[Block]:
         """Rows by vehicle, up to and with the last tick."""
         tick = 0
         while tick <= self.last_tick:
+            while not (self.course.due(tick) or stopped()):
+                pass
             self.state, block = self.course.fly(self.state, tick)
             kept = min(len(next(iter(block.values()))), self.last_tick + 1 - tick)
             tick += kept

@@ -63,10 +63,11 @@ def fly_into(
     flight: Flight,
     folder: Path,
     progress: Callable[[float], None] = lambda _: None,
+    ended: Callable[[], bool] = lambda: False,
 ) -> Log:
     """Flies and leaves scenario, log and summary in the folder; Ctrl-C ends it early and in order.
 
-    The log's blocks reach the disk as they are flown, so a killed run keeps all but its last one.
+    So does what is ``ended`` from elsewhere. The log's blocks reach the disk as they are flown, so a killed run keeps all but its last one.
     """
     if holds_run(folder):
         _remove_products(folder, simulation.scenario.tables.values())
@@ -76,7 +77,7 @@ def fly_into(
         Recorder(folder / LOG_FILE, flight.layout.columns, flight.layout.quantities) as recorder,
         stop_requests() as stopped,
     ):
-        outcome = flight.fly(recorder, progress, stopped)
+        outcome = flight.fly(recorder, progress, lambda: stopped() or ended())
     log = Log.read(folder)
     summary = simulation.summary(log, flight, outcome)
     (folder / SUMMARY_FILE).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")

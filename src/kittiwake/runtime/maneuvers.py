@@ -1,0 +1,207 @@
+"""What a person asks a vehicle to do in flight, as a signal for each moment.
+
+Each is a pure function of where the vehicle believes to be, for any vehicle: what it is asked for
+is said on the highest rung that the vehicle takes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import atan2, cos, hypot, pi
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float64
+
+from kittiwake.core.signals import (
+    AccelerationYaw,
+    HeadingSpeed,
+    ModeCommand,
+    Off,
+    PositionYaw,
+    ThrustAttitude,
+    VelocityYaw,
+)
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.vec3 import Vec3
+
+# of the law by which a vehicle without a position controller is flown to a place
+POSITION_HZ, DAMPING = 1.0, 1.0
+MOST_MPS, MOST_MPS2 = 2.0, 4.0
+# of the law that keeps an altitude under given angles
+ALTITUDE_HZ, STEEPEST = 2.0, 0.3
+# a vessel slows down over so many seconds of its way
+APPROACH_S, VESSEL_MPS = 4.0, 1.0
+SINKS_MPS, RISES_MPS, TRAVELS_MPS = 0.5, 1.0, 2.0
+# one that sinks no faster than this, so far above where it should be, for so long stands on something
+STANDS_MPS, STANDS_M, STANDS_S = 0.05, 0.3, 0.7
+
+Place = Float64[np.ndarray, "3"]
+
+
+class Situation(NamedTuple):
+    """Where a vehicle believes to be, world axes; ``touching`` None for one that cannot tell."""
+
+    time_s: float
+    position_m: Place
+    velocity_mps: Place
+    yaw_rad: float
+    touching: bool | None
+
+
+class Ability(NamedTuple):
+    """What a vehicle can be told, how heavy it is, and the height of the ground."""
+
+    takes: tuple[type, ...]
+    weight_n: float
+    mass_kg: float
+    ground_z_m: float
+
+
+@runtime_checkable
+class Maneuver(Protocol):
+    """Says at each moment what a vehicle is to do."""
+
+    def signal(self, now: Situation, able: Ability) -> Any:
+        """One of ``core.signals``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Obey:
+    """One signal, all the time."""
+
+    asked: Any
+
+    def signal(self, now: Situation, able: Ability) -> Any:
+        """It, or the mode that it belongs to for a vehicle that is flown by modes."""
+        del now
+        return _by_mode(self.asked, able)
+
+
+@dataclass
+class GoTo:
+    """To a place along a straight line at a speed, and there to stay."""
+
+    place_m: Place
+    yaw_rad: float
+    speed_mps: float = TRAVELS_MPS
+    _begun: tuple[float, Place] | None = None
+
+    def signal(self, now: Situation, able: Ability) -> Any:
+        """The point that moves along the line."""
+        if self._begun is None:
+            self._begun = now.time_s, now.position_m
+        began_s, from_m = self._begun
+        way = self.place_m - from_m
+        length_m = float(np.linalg.norm(way))
+        gone_m = self.speed_mps * (now.time_s - began_s)
+        if gone_m >= length_m:
+            return held_at(self.place_m, np.zeros(3), self.yaw_rad, now, able)
+        ahead = way / length_m
+        moving = ahead * self.speed_mps
+        return held_at(from_m + ahead * gone_m, moving, self.yaw_rad, now, able)
+
+
+@dataclass
+class Land:
+    """Straight down until it stands on something, then motors off.
+
+    One without feet stops over the ground and stays there.
+    """
+
+    _begun: tuple[float, Place, float] | None = None
+    _standing_since_s: float | None = None
+    _down: bool = False
+
+    def signal(self, now: Situation, able: Ability) -> Any:
+        """The point that sinks; Off when the vehicle does not follow it any further."""
+        if self._begun is None:
+            self._begun = now.time_s, now.position_m, now.yaw_rad
+        began_s, from_m, yaw_rad = self._begun
+        if self._down or self._stands(now):
+            self._down = True
+            return Off()
+        low_m = able.ground_z_m if now.touching is None else -np.inf
+        up_m = max(float(from_m[2]) - SINKS_MPS * (now.time_s - began_s), low_m)
+        sinking = np.array([0.0, 0.0, -SINKS_MPS if up_m > low_m else 0.0])
+        return held_at(np.array([*from_m[:2], up_m]), sinking, yaw_rad, now, able)
+
+    def _stands(self, now: Situation) -> bool:
+        assert self._begun is not None
+        asked_m = float(self._begun[1][2]) - SINKS_MPS * (now.time_s - self._begun[0])
+        still = abs(now.velocity_mps[2]) < STANDS_MPS and now.position_m[2] > asked_m + STANDS_M
+        if now.touching is None or not (still and now.touching):
+            self._standing_since_s = None
+            return False
+        if self._standing_since_s is None:
+            self._standing_since_s = now.time_s
+        return now.time_s - self._standing_since_s >= STANDS_S
+
+
+@dataclass(frozen=True)
+class Lean:
+    """In these angles at a height, as with the sliders of the Matlab drone simulator."""
+
+    roll_rad: float
+    pitch_rad: float
+    yaw_rad: float
+    height_m: float
+
+    def signal(self, now: Situation, able: Ability) -> Any:
+        """The thrust that keeps the height under these angles."""
+        omega = 2.0 * pi * ALTITUDE_HZ / 4.0
+        lift = omega**2 * (self.height_m - now.position_m[2]) - 2.0 * omega * now.velocity_mps[2]
+        lift = float(np.clip(lift, -MOST_MPS2, MOST_MPS2))
+        upright = max(cos(self.roll_rad) * cos(self.pitch_rad), STEEPEST)
+        thrust_n = (able.weight_n + able.mass_kg * lift) / upright
+        angles = EulerZYX(self.yaw_rad, self.pitch_rad, self.roll_rad)
+        attitude = Quaternion.from_euler(angles)
+        return _by_mode(ThrustAttitude(max(thrust_n, 0.0), attitude), able)
+
+
+def held_at(
+    place_m: Place, velocity_mps: Place, yaw_rad: float, now: Situation, able: Ability
+) -> Any:
+    """What brings a vehicle to a point that moves, on the highest rung that it takes."""
+    place, velocity = Vec3(*map(float, place_m)), Vec3(*map(float, velocity_mps))
+    if PositionYaw in able.takes or _flown_by_modes(able):
+        return _by_mode(PositionYaw(place, yaw_rad, velocity), able)
+    away = place_m - now.position_m
+    if HeadingSpeed in able.takes:
+        far_m = hypot(away[0], away[1])
+        heading_rad = atan2(away[1], away[0]) if far_m > STANDS_M else now.yaw_rad
+        return HeadingSpeed(heading_rad, min(far_m / APPROACH_S, VESSEL_MPS))
+    if VelocityYaw in able.takes:
+        wanted = _at_most(velocity_mps + POSITION_HZ * away, MOST_MPS)
+        return VelocityYaw(Vec3(*map(float, wanted)), yaw_rad)
+    omega = 2.0 * pi * POSITION_HZ / 4.0
+    pull = omega**2 * away + 2.0 * DAMPING * omega * (velocity_mps - now.velocity_mps)
+    return AccelerationYaw(Vec3(*map(float, _at_most(pull, MOST_MPS2))), yaw_rad)
+
+
+def situation_of(row: Mapping[str, float]) -> Situation:
+    """What a vehicle believes, by a row of its log."""
+    w, x, y, z = (row[f"estimate.q{axis}"] for axis in "wxyz")
+    return Situation(
+        row["time_s"],
+        np.array([row[f"estimate.{axis}_m"] for axis in "xyz"]),
+        np.array([row[f"estimate.v{axis}_mps"] for axis in "xyz"]),
+        atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
+        bool(row["contact"] > 0.0) if "contact" in row else None,
+    )
+
+
+def _flown_by_modes(able: Ability) -> bool:
+    return ModeCommand in able.takes
+
+
+def _by_mode(asked: Any, able: Ability) -> Any:
+    """A signal that a vehicle takes itself, or as a mode with its command."""
+    if type(asked) in able.takes or not _flown_by_modes(able):
+        return asked
+    return ModeCommand(0.0).told(asked)
+
+
+def _at_most(vector: Place, length: float) -> Place:
+    return vector * min(1.0, length / max(float(np.linalg.norm(vector)), 1e-9))

@@ -1,0 +1,75 @@
+"""Flights of one scenario, one after another, in somebody's hands."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from kittiwake.analysis.log import Log
+from kittiwake.runtime.live import Clock, LiveCourse
+from kittiwake.runtime.loop import Flight
+from kittiwake.runtime.run_folder import fly_into
+from kittiwake.runtime.simulation import Simulation
+from kittiwake.runtime.watch import Block
+from kittiwake.scenario.scenario import Scenario
+
+# how long a flight that stands still takes to notice that it is to end
+NOTICES_S = 0.1
+
+
+class Session:
+    """Flies a scenario, and again with what was changed when that is asked for.
+
+    ``fly`` belongs to one thread, the main one if Ctrl-C is to end flights; all else may be called
+    from any.
+    """
+
+    def __init__(
+        self, scenario: Scenario, clock: Clock, watch: Callable[[Block], None] = lambda _: None
+    ) -> None:
+        self.clock = clock
+        self._watch, self._scenario = watch, scenario
+        self._again, self._closed = threading.Event(), threading.Event()
+        self._begin(scenario, scenario.seed)
+
+    def fly(
+        self, folder: Path, follow: Callable[[Flight], Callable[[float], None]] = lambda _: _unseen
+    ) -> Log:
+        """Flies into a folder, to the end or until it is to begin again or to close."""
+        self._again.clear()
+        with self.course:
+            flight = self.simulation.flight(seed=self.seed, course=self.course)
+            return fly_into(self.simulation, flight, folder, follow(flight), self._ended)
+
+    def wait(self) -> bool:
+        """Waits until it is to fly again, which it then is ready for; False if it is to close."""
+        while not self._again.wait(NOTICES_S):
+            if self._closed.is_set():
+                return False
+        return not self._closed.is_set()
+
+    def restart(self, seed: int | None = None) -> None:
+        """Ends the flight and begins anew, with all changes; failed parts work again."""
+        self._next_seed = self.seed if seed is None else seed
+        self._again.set()
+        self.clock.paused = False
+
+    def begin_again(self) -> None:
+        """Gets ready for the flight that was asked for."""
+        self._begin(self.course.scenario, self._next_seed)
+
+    def close(self) -> None:
+        """Ends the flight, and there is to be no other."""
+        self._closed.set()
+        self.clock.end()
+
+    def _begin(self, scenario: Scenario, seed: int) -> None:
+        self.seed = self._next_seed = seed
+        self.simulation = Simulation(scenario)
+        self.course = LiveCourse(scenario, self.simulation.program, self.clock, self._watch)
+
+    def _ended(self) -> bool:
+        return self._again.is_set() or self._closed.is_set()
+
+
+def _unseen(time_s: float) -> None:
+    del time_s

@@ -1,0 +1,98 @@
+"""What a flight that goes on looks like now, and has looked like for a while."""
+
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float64
+
+from kittiwake.viewer.frame import Frame
+
+TRAIL_S, TRAIL_HZ = 10.0, 10.0
+# of one vehicle, for plots
+HISTORY_S = 60.0
+
+
+@runtime_checkable
+class Source(Protocol):
+    """A flight to look at: one that goes on, or a log."""
+
+    def frame(self) -> Frame | None:
+        """What there is to see now; None before anything is."""
+        ...
+
+    def history(
+        self, vehicle: str, columns: Sequence[str], span_s: float
+    ) -> Float64[np.ndarray, "rows columns"]:
+        """The time and some columns of a vehicle, over the last seconds."""
+        ...
+
+
+class Board:
+    """Keeps what a flight posts; who looks gets the newest, and nobody waits for anybody.
+
+    Of all vehicles it keeps where they were, of the ``watched`` one everything.
+    """
+
+    def __init__(self, columns: Mapping[str, Sequence[str]]) -> None:
+        self._columns = {name: list(names) for name, names in columns.items()}
+        self._lock = threading.Lock()
+        self._rows: dict[str, np.ndarray] = {}
+        self._trails: dict[str, deque[np.ndarray]] = {}
+        self._noted_s = -np.inf
+        self._watched = next(iter(columns))
+        self._history: deque[np.ndarray] = deque()
+
+    def post(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
+        """A block of a flight; an earlier time than the last one begins anew."""
+        with self._lock:
+            time_s = float(next(iter(block.values()))[-1, 0])
+            if self._rows and time_s < next(iter(self._rows.values()))[0]:
+                self._forget()
+            self._rows = {name: rows[-1] for name, rows in block.items()}
+            if time_s - self._noted_s >= 1.0 / TRAIL_HZ - 1e-9:
+                self._noted_s = time_s
+                for name, row in self._rows.items():
+                    length = round(TRAIL_S * TRAIL_HZ)
+                    self._trails.setdefault(name, deque(maxlen=length)).append(row[1:4])
+            self._history.append(self._rows[self._watched])
+            while self._history[0][0] < time_s - HISTORY_S:
+                self._history.popleft()
+
+    def watch(self, vehicle: str) -> None:
+        """Everything of another vehicle is kept from now on."""
+        with self._lock:
+            if vehicle != self._watched:
+                self._watched = vehicle
+                self._history.clear()
+
+    def frame(self) -> Frame | None:
+        """The newest row of all vehicles, and their trails."""
+        with self._lock:
+            if not self._rows:
+                return None
+            time_s = float(next(iter(self._rows.values()))[0])
+            trails = {
+                name: np.array([*places, self._rows[name][1:4]])
+                for name, places in self._trails.items()
+            }
+            return Frame(time_s, dict(self._rows), trails)
+
+    def history(
+        self, vehicle: str, columns: Sequence[str], span_s: float
+    ) -> Float64[np.ndarray, "rows columns"]:
+        """The time and some columns of the watched vehicle; nothing of another."""
+        names = ["time_s", *columns]
+        with self._lock:
+            if vehicle != self._watched or not self._history:
+                return np.empty((0, len(names)))
+            rows = np.array(self._history)
+        places = [self._columns[vehicle].index(name) for name in names]
+        return rows[rows[:, 0] >= rows[-1, 0] - span_s][:, places]
+
+    def _forget(self) -> None:
+        self._trails.clear()
+        self._history.clear()
+        self._noted_s = -np.inf
