@@ -32,12 +32,22 @@ def run(
     duration: Duration = None,
     seed: Seed = None,
     out: OutFolder = None,
+    is_live: Annotated[
+        bool, typer.Option("--live", help="Fly by the clock, watched and steered in a browser.")
+    ] = False,
+    speed: Speed = None,
+    port: Port = None,
+    host: Host = LOOPBACK,
+    token_file: TokenFile = None,
+    no_browser: NoBrowser = False,
+    joystick: Gamepad = False,
     as_json: SummaryJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Fly a scenario and write its log, summary and picture into a folder.
 
-    A run that the folder holds is replaced: its log, pictures and exports are removed.
+    A run that the folder holds is replaced: its log, pictures and exports are removed. With --live
+    it goes in real time, and a page shows it and takes commands; nobody has to look at it.
     """
     from kittiwake.analysis.overview import save_overview
     from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, holds_run, prepare_folder
@@ -54,11 +64,18 @@ def run(
         if holds_run(folder):
             said = f"Note: {folder} holds a run; its log, pictures and exports are replaced.\n"
             sys.stderr.write(said)
+    pace = pace_of(speed)
+    if not is_live:
+        refuse_without_live(speed, port, host, token_file, joystick=joystick)
     prepare_folder(folder)
     with show_progress(shown=not (as_json or quiet)) as progress:
-        simulation = Simulation(loaded)
-        flight = simulation.flight()
-        log = fly_into(simulation, flight, folder, progress(flight))
+        if is_live:
+            page = Page(port, host, token_file, browser=not no_browser, joystick=joystick)
+            log = fly_live(loaded, pace, page, folder, progress, quiet=quiet)
+        else:
+            simulation = Simulation(loaded)
+            flight = simulation.flight()
+            log = fly_into(simulation, flight, folder, progress(flight))
         save_overview(log, folder / PICTURE_FILE)
     summary = log.summary or {}
     if as_json:

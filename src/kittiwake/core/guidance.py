@@ -102,6 +102,11 @@ class AbstractGuidance(AbstractComponent):
         del state
         return 0
 
+    @property
+    def step_names(self) -> tuple[str, ...]:
+        """The parts of the task that ``begun_at`` takes; none where there are no such."""
+        return ()
+
     def begun_at(self, state: Any, name: str) -> Any:
         """The state in which somebody has asked for a part of the task by its name.
 

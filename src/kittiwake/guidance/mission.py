@@ -264,6 +264,11 @@ class Mission(AbstractGuidance):
         known = [legs for legs in planned if legs is not None]
         return sum(known) if known else None
 
+    @property
+    def step_names(self) -> tuple[str, ...]:
+        """Its steps."""
+        return tuple(self.names)
+
     def begun_at(self, state: MissionState, name: str) -> MissionState:
         """The state in which somebody has asked for a step.
 

@@ -316,6 +316,10 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._touched = True
         self._workshop.submit(self._renewed)
 
+    def take_problems(self) -> list[str]:
+        """What could not be done since one asked last."""
+        return [*_waiting(self.problems)]
+
     def _commands(self) -> dict[str, Any]:
         """What those who have been asked for something are to do now."""
         commands = {}

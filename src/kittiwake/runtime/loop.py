@@ -20,6 +20,10 @@ from kittiwake.runtime.watch import Block, Verdict, Watch
 from kittiwake.scenario.size import steps_in
 
 
+# how the reason begins of a flight that somebody has ended
+STOPPED = "stopped by the user"
+
+
 @runtime_checkable
 class Sink(Protocol):
     """Takes what a flight gives, block by block."""
@@ -94,7 +98,7 @@ class Flight:
             watch.events += [Event(noted_s, *notice) for notice in self.course.notices()]
             if verdict is None and tick <= self.last_tick and stopped():
                 time_s = (tick - 1) / self.rate_hz
-                verdict = Verdict("failed", f"stopped by the user at {time_s:g} s")
+                verdict = Verdict("failed", f"{STOPPED} at {time_s:g} s")
             ended = verdict is not None or tick > self.last_tick
             if ended and verdict is None:
                 watch.close(self.last_tick / self.rate_hz)

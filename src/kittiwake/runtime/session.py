@@ -31,11 +31,15 @@ class Session:
         self._again, self._closed = threading.Event(), threading.Event()
         self._begin(scenario, scenario.seed)
 
+    @property
+    def wanted_again(self) -> bool:
+        """Whether it is to fly again."""
+        return self._again.is_set()
+
     def fly(
         self, folder: Path, follow: Callable[[Flight], Callable[[float], None]] = lambda _: _unseen
     ) -> Log:
         """Flies into a folder, to the end or until it is to begin again or to close."""
-        self._again.clear()
         with self.course:
             flight = self.simulation.flight(seed=self.seed, course=self.course)
             return fly_into(self.simulation, flight, folder, follow(flight), self._ended)
@@ -55,6 +59,7 @@ class Session:
 
     def begin_again(self) -> None:
         """Gets ready for the flight that was asked for."""
+        self._again.clear()
         self._begin(self.course.scenario, self._next_seed)
 
     def close(self) -> None:

@@ -1,0 +1,97 @@
+"""Flights of a scenario that people watch and steer, for commands that fly so."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from math import inf
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kittiwake.cli.page import open_page
+from kittiwake.core.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kittiwake.runtime.session import Session
+    from kittiwake.scenario.scenario import Scenario
+    from kittiwake.viewer.cockpit import Cockpit
+
+FASTEST = "max"
+
+Speed = Annotated[
+    str | None, typer.Option(metavar="X", help=f"Times real time, or {FASTEST}; 1 unless given.")
+]
+Gamepad = Annotated[
+    bool, typer.Option("--joystick", help="Fly the first vehicle by this machine's gamepad.")
+]
+
+
+def pace_of(written: str | None) -> float:
+    """How many times real time; infinity for as fast as it goes.
+
+    Raises:
+        ScenarioError: for what is no speed.
+    """
+    if written is None:
+        return 1.0
+    if written == FASTEST:
+        return inf
+    try:
+        speed = float(written)
+    except ValueError:
+        speed = -1.0
+    if not 0.0 < speed < inf:
+        message = f"--speed {written} is not allowed; must be a number above 0, or {FASTEST}"
+        raise ScenarioError(message)
+    return speed
+
+
+@contextmanager
+def live(
+    scenario: "Scenario",
+    speed: float,
+    port: int | None,
+    host: str,
+    token_file: "Path | None",
+    *,
+    browser: bool,
+    joystick: bool,
+    quiet: bool,
+) -> "Generator[tuple[Session, Cockpit]]":
+    """A session of flights and its page."""
+    from kittiwake.runtime.live import Clock
+    from kittiwake.runtime.session import Session
+    from kittiwake.viewer.board import Board
+    from kittiwake.viewer.cockpit import Cockpit
+    from kittiwake.viewer.frame import Show
+
+    boards: list[Board] = []
+    session = Session(scenario, Clock(speed), lambda block: boards[0].post(block))
+    columns = session.simulation.program.layout.columns
+    boards.append(Board(columns))
+    show = Show(scenario, scenario.seed, columns)
+
+    def build(server: object) -> Cockpit:
+        return Cockpit(server, show, boards[0], session)
+
+    with (
+        open_page(build, port, host, token_file, browser=browser, quiet=quiet) as cockpit,
+        _by_gamepad(session, cockpit.say, wanted=joystick),
+    ):
+        yield session, cockpit
+
+
+@contextmanager
+def _by_gamepad(
+    session: "Session", say: Callable[[str, str], None], *, wanted: bool
+) -> Generator[None]:
+    if not wanted:
+        yield
+        return
+    from kittiwake.viewer.gamepad import Gamepad
+    from kittiwake.viewer.stick import Stick
+
+    stick = Stick(session)
+    with Gamepad(stick.read, lambda words: say("Gamepad", words)):
+        yield

@@ -1,0 +1,84 @@
+"""The cockpit's page for commands that show one."""
+
+import os
+import sys
+import webbrowser
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kittiwake.cli.hub import token_in
+from kittiwake.core.errors import CockpitError
+from kittiwake.core.extras import optional
+
+if TYPE_CHECKING:
+    from kittiwake.viewer.cockpit import Cockpit
+    from kittiwake.viewer.gate import Gate
+
+EXTRA = "cockpit"
+USUAL_PORT = 8080
+LOOPBACK = "127.0.0.1"
+
+Port = Annotated[
+    int | None,
+    typer.Option(metavar="P", help=f"Port of the page; {USUAL_PORT} or, if taken, any.", min=0),
+]
+Host = Annotated[
+    str, typer.Option(metavar="H", help="Address of the page; beyond this machine with a token.")
+]
+TokenFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="File with a secret that opens the page.")
+]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
+
+
+@contextmanager
+def open_page(
+    build: "Callable[[object], Cockpit]",
+    port: int | None,
+    host: str,
+    token_file: Path | None,
+    *,
+    browser: bool,
+    quiet: bool = False,
+) -> "Generator[Cockpit]":
+    """The page that ``build`` makes of a server, at an address that is told, while it lasts.
+
+    Raises:
+        MissingExtraError: without viser.
+        CockpitError: if the address cannot be had.
+    """
+    viser = optional("viser", EXTRA)
+    from kittiwake.viewer.gate import Gate
+
+    token = None if token_file is None else token_in(token_file)
+    with ExitStack() as stack:
+        server = viser.ViserServer(host=LOOPBACK, port=0, verbose=False)
+        stack.callback(server.stop)
+        inner = server.get_port()
+        gate = _gate(lambda at: stack.enter_context(Gate(host, at, inner, token)), port)
+        cockpit = stack.enter_context(build(server))
+        if not quiet:
+            sys.stderr.write(f"The cockpit is at {gate.address}\n")
+        if browser and _has_desktop():
+            webbrowser.open(gate.address)
+        yield cockpit
+
+
+def _gate(opened: "Callable[[int], Gate]", port: int | None) -> "Gate":
+    """At the port that was asked for, or at the usual one or any."""
+    if port is not None:
+        return opened(port)
+    try:
+        return opened(USUAL_PORT)
+    except CockpitError:
+        return opened(0)
+
+
+def _has_desktop() -> bool:
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,114 @@
+"""``kittiwake view``: the cockpit, for a flight that begins now or for one that was recorded."""
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kittiwake.cli.check import Overrides, show_remarks
+from kittiwake.cli.live import Gamepad, Speed, live, pace_of
+from kittiwake.cli.options import Duration, Quiet, Seed
+from kittiwake.cli.page import LOOPBACK, Host, NoBrowser, Port, TokenFile, open_page
+from kittiwake.cli.run import as_overrides, keep_compiled, show_progress
+from kittiwake.core.errors import CockpitError
+
+
+def view(
+    what: Annotated[
+        str,
+        typer.Argument(metavar="DIR_OR_SCENARIO", help="A run's folder, or what to fly live."),
+    ],
+    overrides: Overrides = None,
+    *,
+    ghost: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A second run, shown beside as a ghost.")
+    ] = None,
+    port: Port = None,
+    host: Host = LOOPBACK,
+    token_file: TokenFile = None,
+    no_browser: NoBrowser = False,
+    joystick: Gamepad = False,
+    speed: Speed = None,
+    duration: Duration = None,
+    seed: Seed = None,
+    quiet: Quiet = False,
+) -> None:
+    """Show a run, or fly a scenario, on a page in the browser until Ctrl-C.
+
+    A run's folder is replayed. A scenario is flown in real time, from the page: each flight is
+    written into a folder of its own, runs/NAME-TIME, as 'kittiwake run' does.
+    """
+    page = {"port": port, "host": host, "token_file": token_file, "browser": not no_browser}
+    if Path(what).is_dir():
+        given = {"--set": overrides, "--speed": speed, "--duration": duration, "--seed": seed}
+        _refuse({**given, "--joystick": joystick}, "a run that is replayed")
+        _replay(Path(what), ghost, quiet=quiet, **page)
+        return
+    _refuse({"--ghost": ghost}, "a scenario that is flown")
+    _fly(what, [*(overrides or []), *as_overrides(duration, seed)], speed, joystick, quiet, page)
+
+
+def _refuse(options: dict[str, object], whom: str) -> None:
+    for name, value in options.items():
+        if value:
+            message = f"{name} does not go with {whom}"
+            raise CockpitError(message)
+
+
+def _replay(folder: Path, ghost: Path | None, *, quiet: bool, **page: object) -> None:
+    from kittiwake.viewer.cockpit import Cockpit
+    from kittiwake.viewer.recorded import recorded
+
+    show, replay = recorded(folder)
+    beside = None if ghost is None else recorded(ghost)
+
+    def build(server: object) -> Cockpit:
+        return Cockpit(server, show, replay, ghost=beside)
+
+    with open_page(build, quiet=quiet, **page) as cockpit, suppress(KeyboardInterrupt):
+        cockpit.wait()
+
+
+def _fly(
+    scenario: str,
+    items: list[str],
+    speed: str | None,
+    joystick: bool,
+    quiet: bool,
+    page: dict[str, object],
+) -> None:
+    from kittiwake.analysis.overview import save_overview
+    from kittiwake.runtime.loop import STOPPED
+    from kittiwake.runtime.run_folder import PICTURE_FILE, prepare_folder
+    from kittiwake.scenario.load import load_scenario
+
+    keep_compiled()
+    loaded = load_scenario(scenario, items)
+    loaded.check_flight()
+    pace = pace_of(speed)
+    if not quiet:
+        show_remarks(loaded)
+    first = Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    with (
+        show_progress(shown=not quiet) as progress,
+        live(loaded, pace, joystick=joystick, quiet=quiet, **page) as (session, cockpit),
+        suppress(KeyboardInterrupt),
+    ):
+        for number in count(1):
+            folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
+            prepare_folder(folder)
+            log = session.fly(folder, progress)
+            save_overview(log, folder / PICTURE_FILE)
+            if not session.wanted_again:
+                reason = (log.summary or {}).get("reason") or ""
+                if reason.startswith(STOPPED):
+                    return
+                said = "The flight is over" + (f": {reason}" if reason else "")
+                cockpit.say(said, f"It is in {folder}. Begin anew, or end this with Ctrl-C.")
+                if not session.wait():
+                    return
+            session.begin_again()
+            cockpit.begun_anew()

@@ -1,0 +1,87 @@
+"""What the panels of the cockpit share: the page, the flight, and whom they are about."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any
+
+import viser
+from numpy import ndarray
+
+from kittiwake.core.errors import KittiwakeError
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.runtime.session import Session
+from kittiwake.viewer.board import Source
+from kittiwake.viewer.frame import Frame, Show
+
+# what is said to who looks at the page stays so long
+SAID_S = 8.0
+
+
+@dataclass
+class Desk:
+    """The page, and what is shown on it.
+
+    Attributes:
+        session: what flies, None where a log is replayed.
+        picked: the vehicle that the panels are about.
+        changed: called when another one is picked, or the flight has begun anew.
+    """
+
+    server: viser.ViserServer
+    show: Show
+    source: Source
+    session: Session | None = None
+    picked: str = ""
+    changed: list[Callable[[], None]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.picked = self.picked or next(iter(self.show.scenario.vehicles))
+
+    @property
+    def vehicle(self) -> Vehicle:
+        """The record of the picked one."""
+        return self.show.scenario.vehicles[self.picked]
+
+    @property
+    def entry(self) -> str:
+        """Under which name the scenario has the picked one, alone or as one of a count."""
+        entries = self.show.scenario.document.data["vehicles"]
+        return self.picked if self.picked in entries else self.picked.rpartition("-")[0]
+
+    def pick(self, vehicle: str) -> None:
+        """Makes the panels be about another vehicle."""
+        self.picked = vehicle
+        self.renew()
+
+    def renew(self) -> None:
+        """Has all panels begin anew."""
+        for change in self.changed:
+            change()
+
+    def row(self, frame: Frame) -> dict[str, float]:
+        """The picked one's numbers by column."""
+        row: ndarray = frame.rows[self.picked]
+        columns = self.show.columns[self.picked]
+        return dict(zip(columns, row.tolist(), strict=True))
+
+    def say(self, title: str, words: str, *, wrong: bool = False) -> None:
+        """Tells everybody who looks."""
+        for client in self.server.get_clients().values():
+            client.add_notification(
+                title, words, color="red" if wrong else "blue", auto_close_seconds=SAID_S
+            )
+
+    def by_hand(self, act: Callable[..., None]) -> Callable[[Any], None]:
+        """An answer to what a person does on the page, not to what we set there ourselves."""
+
+        @wraps(act)
+        def answer(event: Any) -> None:
+            if event.client is None:
+                return
+            try:
+                act(event)
+            except KittiwakeError as error:
+                self.say("That cannot be done", str(error), wrong=True)
+
+        return answer

@@ -1,0 +1,1 @@
+"""The cockpit's panels: one a file, each about the vehicle that is picked."""

@@ -1,0 +1,69 @@
+"""When: pause, step, speed, begin anew."""
+
+import random
+from math import inf
+from typing import Any
+
+from kittiwake.runtime.session import Session
+from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.frame import Frame
+
+FASTEST = "as fast as possible"
+SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x", FASTEST)
+
+
+def speed_of(said: str) -> float:
+    """How many times real time."""
+    return inf if said == FASTEST else float(said.removesuffix("x"))
+
+
+def said_speed(speed: float) -> str:
+    """As the page says it; one of its own is added there."""
+    return FASTEST if speed == inf else f"{speed:g}x"
+
+
+class ClockPanel:
+    """Of a flight that goes on."""
+
+    def __init__(self, desk: Desk, session: Session) -> None:
+        self._session = session
+        gui, clock = desk.server.gui, session.clock
+        self._pause = gui.add_button_group("Flight", ("Pause", "Go on", "Step"))
+        now = said_speed(clock.speed)
+        speeds = SPEEDS if now in SPEEDS else (*SPEEDS, now)
+        self._speed = gui.add_dropdown("Speed", speeds, initial_value=now)
+        self._again = gui.add_button_group("Begin anew", ("Same seed", "New seed"))
+
+        @self._pause.on_click
+        @desk.by_hand
+        def _(event: Any) -> None:
+            match event.target.value:
+                case "Pause":
+                    clock.paused = True
+                case "Go on":
+                    clock.paused = False
+                case _:
+                    clock.paused = True
+                    clock.step()
+
+        @self._speed.on_update
+        @desk.by_hand
+        def _(event: Any) -> None:
+            clock.speed = speed_of(event.target.value)
+
+        @self._again.on_click
+        @desk.by_hand
+        def _(event: Any) -> None:
+            new = event.target.value == "New seed"
+            # of whoever sits there, not of the flight
+            seed = random.SystemRandom().randrange(2**31) if new else session.seed
+            session.restart(seed)
+            desk.say("Begins anew", f"with seed {seed}")
+
+        gui.add_command("Pause or go on", hotkey="P").on_trigger(
+            lambda _: setattr(clock, "paused", not clock.paused)
+        )
+        gui.add_command("Step", hotkey="N").on_trigger(lambda _: clock.step())
+
+    def update(self, frame: Frame) -> None:
+        """Nothing of it changes by itself."""

@@ -1,0 +1,239 @@
+"""What to do: manoeuvres, steps of a mission, sliders on any rung of the control ladder."""
+
+from math import radians
+from typing import Any
+
+import numpy as np
+import viser
+
+from kittiwake.core.signals import Off
+from kittiwake.runtime.maneuvers import (
+    RISES_MPS,
+    GoTo,
+    Land,
+    Lean,
+    Maneuver,
+    Obey,
+    Place,
+    Situation,
+)
+from kittiwake.runtime.session import Session
+from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.frame import Frame
+from kittiwake.viewer.rungs import Rung, Setting, rungs_of
+
+TAKE_OFF_M = 2.0
+LEAN_DEG, HEIGHT_M = 22.5, 10.0
+AIRCRAFT = ("Take off", "Land", "Hold", "Go to a click", "Drop", "Hand back")
+VESSEL = ("Hold", "Go to a click", "Drop", "Hand back")
+NO_RUNG = "none"
+# a slider has so many places
+PLACES = 400
+
+
+class FlyingPanel:
+    """Commands to the picked vehicle.
+
+    Sliders that are moved take over from whatever it does; ``Hand back`` lets its guidance go on.
+    """
+
+    def __init__(self, desk: Desk, session: Session) -> None:
+        self._desk, self._session = desk, session
+        self._folder: viser.GuiFolderHandle | None = None
+        self._levers: list[Any] = []
+        self._waits_for_click = False
+        self._status = desk.server.gui.add_markdown("")
+        desk.changed.append(self._build)
+        self._build()
+        desk.server.scene.on_click()(self._clicked)
+        commands = {"Take off": "T", "Land": "L", "Hold": "H", "Drop": "D", "Hand back": "B"}
+        for what, key in commands.items():
+            desk.server.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
+                lambda _, what=what: self._try(what)
+            )
+
+    def update(self, frame: Frame) -> None:
+        """What it is doing."""
+        asked = self._session.course.asked.get(self._desk.picked)
+        said = "its own guidance" if asked is None else f"you: {_said(asked)}"
+        ready = "" if self._session.course.ready else " (commands are being prepared)"
+        phase = self._phase(frame)
+        words = f"**{self._desk.picked}** is flown by {said}{phase}{ready}"
+        if words != self._status.content:
+            self._status.content = words
+
+    def _phase(self, frame: Frame) -> str:
+        row = self._desk.row(frame)
+        phases = self._desk.vehicle.guidance.component.phases()
+        place = row.get("guidance.phase", 0.0)
+        told = phases[int(place)] if place == place else ""
+        return f", {told}" if told else ""
+
+    def _build(self) -> None:
+        """The controls for the picked vehicle."""
+        if self._folder is not None:
+            self._folder.remove()
+        desk = self._desk
+        self._folder = desk.server.gui.add_folder(desk.picked)
+        with self._folder:
+            flies = desk.vehicle.dynamics.deck is None
+            what = desk.server.gui.add_button_group("Manoeuvre", AIRCRAFT if flies else VESSEL)
+            what.on_click(desk.by_hand(lambda event: self._do(event.target.value)))
+            self._steps()
+            if flies:
+                self._leaning()
+            self._rungs()
+
+    def _steps(self) -> None:
+        names = self._desk.vehicle.guidance.component.step_names
+        if not names:
+            return
+        gui = self._desk.server.gui
+        step = gui.add_dropdown("Mission", names)
+        begin = gui.add_button("Begin this step")
+
+        @begin.on_click
+        @self._desk.by_hand
+        def _(_: Any) -> None:
+            self._session.course.ask(self._desk.picked, None)
+            self._session.course.begin_step(self._desk.picked, step.value)
+
+    def _leaning(self) -> None:
+        """Angles and a height, as the Matlab drone simulator has them."""
+        gui = self._desk.server.gui
+        with gui.add_folder("Angles and height"):
+            low = self._session.course.ability(self._desk.picked).ground_z_m
+            height = self._situation()
+            up = HEIGHT_M if height is None else max(HEIGHT_M, float(height.position_m[2]) + 5.0)
+            begin = 1.0 if height is None else float(height.position_m[2])
+            sliders = [
+                gui.add_slider("roll [deg]", -LEAN_DEG, LEAN_DEG, 0.5, 0.0),
+                gui.add_slider("pitch [deg]", -LEAN_DEG, LEAN_DEG, 0.5, 0.0),
+                gui.add_slider("yaw [deg]", -90.0, 90.0, 1.0, 0.0),
+                gui.add_slider("height [m]", low, low + up, 0.1, round(max(begin - low, 0.0), 1)),
+            ]
+
+        def lean(_: Any) -> None:
+            roll, pitch, yaw, up_m = (float(slider.value) for slider in sliders)
+            self._ask(Lean(radians(roll), radians(pitch), radians(yaw), up_m))
+
+        for slider in sliders:
+            slider.on_update(self._desk.by_hand(lean))
+
+    def _rungs(self) -> None:
+        gui = self._desk.server.gui
+        now = self._situation() or Situation(0.0, self._start(), np.zeros(3), 0.0, None)
+        able = self._session.course.ability(self._desk.picked)
+        rungs = rungs_of(Setting(now, able, self._desk.vehicle))
+        self._levers = []
+        with gui.add_folder("Any rung of the ladder") as folder:
+            choice = gui.add_dropdown("Rung", (NO_RUNG, *rungs))
+
+        @choice.on_update
+        @self._desk.by_hand
+        def _(_: Any) -> None:
+            for lever in self._levers:
+                lever.remove()
+            self._levers = []
+            if choice.value == NO_RUNG:
+                self._session.course.ask(self._desk.picked, None)
+                return
+            here = self._situation() or now
+            rung = rungs_of(Setting(here, able, self._desk.vehicle))[choice.value]
+            with folder:
+                self._levers = self._sliders(rung)
+
+    def _sliders(self, rung: Rung) -> list[Any]:
+        gui = self._desk.server.gui
+        sliders = [
+            gui.add_slider(
+                lever.label,
+                lever.low,
+                lever.high,
+                (lever.high - lever.low) / PLACES,
+                min(max(lever.begin, lever.low), lever.high),
+            )
+            for lever in rung.levers
+        ]
+
+        def obey(_: Any) -> None:
+            self._ask(Obey(rung.signal([float(slider.value) for slider in sliders])))
+
+        for slider in sliders:
+            slider.on_update(self._desk.by_hand(obey))
+        return sliders
+
+    def _do(self, what: str) -> None:
+        """A manoeuvre by its name."""
+        self._waits_for_click = what == "Go to a click"
+        now = self._situation()
+        if self._waits_for_click:
+            self._desk.say("Go to", "Click on the ground, or on the water.")
+            return
+        if what == "Hand back" or now is None:
+            self._session.course.ask(self._desk.picked, None)
+            return
+        place = now.position_m.copy()
+        match what:
+            case "Take off":
+                self._ask(GoTo(place + np.array([0.0, 0.0, TAKE_OFF_M]), now.yaw_rad, RISES_MPS))
+            case "Land":
+                self._ask(Land())
+            case "Drop":
+                self._ask(Obey(Off()))
+            case _:
+                self._ask(GoTo(place, now.yaw_rad))
+
+    def _try(self, what: str) -> None:
+        self._desk.by_hand(lambda _: self._do(what))(_Key())
+
+    def _clicked(self, event: viser.SceneClickEvent) -> None:
+        """To where the ray meets the height that the vehicle has, over the ground that was hit."""
+        now = self._situation()
+        if not self._waits_for_click or now is None:
+            return
+        origin, ahead = np.array(event.ray_origin), np.array(event.ray_direction)
+        ground_m = self._session.course.ability(self._desk.picked).ground_z_m
+        if ahead[2] >= 0.0 or origin[2] <= ground_m:
+            self._desk.say("Go to", "That is not on the ground.", wrong=True)
+            return
+        self._waits_for_click = False
+        x, y, _ = origin + ahead * (ground_m - origin[2]) / ahead[2]
+        place = np.array([x, y, now.position_m[2]])
+        self._desk.by_hand(lambda _: self._ask(GoTo(place, now.yaw_rad)))(event)
+
+    def _ask(self, maneuver: Maneuver) -> None:
+        self._session.course.ask(self._desk.picked, maneuver)
+
+    def _situation(self) -> Situation | None:
+        return self._session.course.situation(self._desk.picked)
+
+    def _start(self) -> Any:
+        place = self._desk.vehicle.start.position_world_m
+        return np.array([float(place.x), float(place.y), float(place.z)])
+
+
+class _Key:
+    """A key that was hit counts as what a person does."""
+
+    client = True
+
+
+def _said(maneuver: Maneuver) -> str:
+    match maneuver:
+        case GoTo(place_m=place):
+            return f"goes to {_listed(place)} m"
+        case Land():
+            return "lands"
+        case Lean(height_m=height):
+            return f"keeps angles at {height:.1f} m"
+        case Obey(asked=Off()):
+            return "motors off"
+        case Obey(asked=asked):
+            return f"obeys a {type(asked).__name__}"
+        case _:
+            return type(maneuver).__name__
+
+
+def _listed(place: Place) -> str:
+    return ", ".join(f"{coordinate:.1f}" for coordinate in place)

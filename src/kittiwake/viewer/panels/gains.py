@@ -1,0 +1,68 @@
+"""Gains of the picked vehicle's controllers, while it flies by them."""
+
+from dataclasses import fields
+from typing import Any
+
+import viser
+
+from kittiwake.control import CONTROLLERS
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.runtime.session import Session
+from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.frame import Frame
+
+
+class GainsPanel:
+    """A folder for each controller, a field for each number."""
+
+    def __init__(self, desk: Desk, session: Session) -> None:
+        self._desk, self._session = desk, session
+        self._folders: list[viser.GuiFolderHandle] = []
+        desk.changed.append(self._build)
+        self._build()
+
+    def update(self, frame: Frame) -> None:
+        """Nothing of it changes by itself."""
+
+    def _build(self) -> None:
+        for folder in self._folders:
+            folder.remove()
+        self._folders = []
+        vehicle = self._session.course.scenario.vehicles[self._desk.picked]
+        for rung in vehicle.ladder:
+            gains = _gains(rung.component)
+            if gains:
+                self._controller(CONTROLLERS.name_of(type(rung.component)), gains)
+
+    def _controller(self, name: str, gains: dict[str, float | tuple[float, ...]]) -> None:
+        gui = self._desk.server.gui
+        folder = gui.add_folder(name, expand_by_default=False)
+        self._folders.append(folder)
+        with folder:
+            for gain, value in gains.items():
+                if isinstance(value, tuple):
+                    x, y, z = value
+                    number: Any = gui.add_vector3(gain, (x, y, z))
+                else:
+                    number = gui.add_number(gain, value)
+                number.on_update(self._desk.by_hand(self._setter(name, gain)))
+
+    def _setter(self, controller: str, gain: str) -> Any:
+        def tune(event: Any) -> None:
+            value = event.target.value
+            given = list(value) if isinstance(value, tuple) else value
+            self._session.course.set_gains(self._desk.entry, controller, **{gain: given})
+
+        return tune
+
+
+def _gains(controller: Any) -> dict[str, float | tuple[float, ...]]:
+    """A controller's own numbers by name."""
+    found: dict[str, float | tuple[float, ...]] = {}
+    for one in fields(controller):
+        value = getattr(controller, one.name)
+        if isinstance(value, Vec3):
+            found[one.name] = (float(value.x), float(value.y), float(value.z))
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found[one.name] = float(value)
+    return found

@@ -1,0 +1,68 @@
+"""From where it is seen, what is drawn, and pictures of it."""
+
+from dataclasses import fields
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.frame import Frame
+from kittiwake.viewer.scene import Scene, home_camera
+
+NOTHING_YET = Frame(0.0, {}, {})
+FREE, FOLLOW = "free", "follow the picked vehicle"
+PICTURE = (720, 1280)
+# a browser that draws in software takes its time
+PATIENCE_S = 60.0
+
+
+class ViewPanel:
+    """Camera, layers, picture; cameras belong to each browser by itself."""
+
+    def __init__(self, desk: Desk, scene: Scene) -> None:
+        self._desk, self._scene = desk, scene
+        gui = desk.server.gui
+        self._camera = gui.add_dropdown("Camera", (FREE, FOLLOW))
+        home = gui.add_button("See everything")
+        picture = gui.add_button("Save a picture (PNG)")
+        with gui.add_folder("Layers"):
+            for layer in fields(scene.options):
+                shown = bool(getattr(scene.options, layer.name))
+                box = gui.add_checkbox(layer.name, initial_value=shown)
+                box.on_update(desk.by_hand(self._toggle(layer.name)))
+        self._place: np.ndarray | None = None
+        home.on_click(desk.by_hand(self._see_all))
+        picture.on_click(desk.by_hand(self._picture))
+        desk.server.on_client_connect(lambda client: self._look(client))
+
+    def update(self, frame: Frame) -> None:
+        """Cameras that follow go on by as much as the vehicle has."""
+        place = frame.rows[self._desk.picked][1:4]
+        if self._camera.value == FOLLOW and self._place is not None:
+            gone = place - self._place
+            if np.isfinite(gone).all() and np.abs(gone).max() > 0.0:
+                for client in self._desk.server.get_clients().values():
+                    client.camera.position = np.asarray(client.camera.position) + gone
+                    client.camera.look_at = np.asarray(client.camera.look_at) + gone
+        self._place = place
+
+    def _toggle(self, layer: str) -> Any:
+        return lambda event: setattr(self._scene.options, layer, bool(event.target.value))
+
+    def _see_all(self, event: Any) -> None:
+        self._look(event.client)
+
+    def _look(self, client: Any) -> None:
+        frame = self._desk.source.frame() or NOTHING_YET
+        position, target = home_camera(self._desk.show, frame)
+        client.camera.position, client.camera.look_at = position, target
+
+    def _picture(self, event: Any) -> None:
+        height, width = PICTURE
+        seen = event.client.get_render(height, width, transport_format="png")
+        kept = BytesIO()
+        Image.fromarray(seen[:, :, :3]).save(kept, format="PNG")
+        name = f"{self._desk.show.scenario.name}.png"
+        event.client.send_file_download(name, kept.getvalue(), save_immediately=True)

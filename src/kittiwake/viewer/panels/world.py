@@ -1,0 +1,124 @@
+"""What a vehicle meets: wind, gusts, how far its sensors see, and what of it fails."""
+
+from collections.abc import Mapping
+from math import degrees
+from typing import Any, get_args
+
+import viser
+
+from kittiwake.environment.turbulence import NoTurbulence
+from kittiwake.environment.wind import ShearWind
+from kittiwake.runtime.session import Session
+from kittiwake.scenario.arming import parts_that_fail
+from kittiwake.sensors.round_robin import SchemeName
+from kittiwake.sensors.ultrasonic_array import UltrasonicArray
+from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.frame import Frame
+
+MOST_WIND_MPS, MOST_GUSTS_MPS, MOST_RANGE_M = 15.0, 15.0, 20.0
+
+
+class WorldPanel:
+    """Wind and gusts of the world; sensors and failures of the picked vehicle."""
+
+    def __init__(self, desk: Desk, session: Session) -> None:
+        self._desk, self._session = desk, session
+        self._folders: list[viser.GuiFolderHandle] = []
+        self._weather()
+        desk.changed.append(self._build)
+        self._build()
+
+    def update(self, frame: Frame) -> None:
+        """Nothing of it changes by itself."""
+
+    def _weather(self) -> None:
+        gui, world = self._desk.server.gui, self._desk.show.scenario.world
+        wind = world.wind
+        speed_mps, from_deg = 0.0, 0.0
+        if isinstance(wind, ShearWind):
+            speed_mps, from_deg = float(wind.speed_at_6m_mps), degrees(float(wind.from_rad)) % 360.0
+        gusts = self._desk.vehicle.turbulence.component
+        gusts_mps = float(getattr(gusts, "speed_at_6m_mps", 0.0))
+        with gui.add_folder("Wind"):
+            speed = gui.add_slider("speed at 6 m [m/s]", 0.0, MOST_WIND_MPS, 0.1, speed_mps)
+            origin = gui.add_slider("from [deg]", 0.0, 360.0, 1.0, from_deg)
+            gust = gui.add_slider("gusts [m/s]", 0.0, MOST_GUSTS_MPS, 0.1, gusts_mps)
+        # which of the models blows stays as the scenario has it
+        kind = "dryden" if isinstance(gusts, NoTurbulence) else _kind(self._turbulence())
+
+        def blow(_: Any) -> None:
+            written = f"{{type: shear, speed_at_6m_mps: {speed.value}, from_deg: {origin.value}}}"
+            self._session.course.change("world.wind", written)
+
+        def gust_anew(_: Any) -> None:
+            written = f"{{type: {kind}, speed_at_6m_mps: {gust.value}}}"
+            self._session.course.change("world.turbulence", written)
+
+        for slider in (speed, origin):
+            slider.on_update(self._desk.by_hand(blow))
+        gust.on_update(self._desk.by_hand(gust_anew))
+
+    def _turbulence(self) -> Any:
+        return (self._desk.show.scenario.document.data.get("world") or {}).get("turbulence")
+
+    def _build(self) -> None:
+        """Sensors and failures of the picked one."""
+        for folder in self._folders:
+            folder.remove()
+        self._folders = []
+        written = self._desk.show.scenario.document.data["vehicles"][self._desk.entry]
+        for name, sensor in self._desk.vehicle.sensors.items():
+            self._sensor(name, sensor.component.sensor, (written.get("sensors") or {}).get(name))
+        parts = parts_that_fail(self._desk.vehicle)
+        if parts:
+            self._failures(parts)
+
+    def _sensor(self, name: str, sensor: Any, written: Any) -> None:
+        """How far it sees, and in which turns."""
+        far = getattr(sensor, "max_range_m", None)
+        turns = isinstance(sensor, UltrasonicArray) and sensor.slots is None
+        if written is None or (far is None and not turns):
+            return
+        gui = self._desk.server.gui
+        path = f"vehicles.{self._desk.entry}.sensors.{name}"
+        folder = gui.add_folder(f"Sensor {name}")
+        self._folders.append(folder)
+        with folder:
+            if far is not None:
+                most = max(MOST_RANGE_M, float(far))
+                reach = gui.add_slider("range [m]", 0.1, most, 0.1, float(far))
+
+                @reach.on_update
+                @self._desk.by_hand
+                def _(_: Any) -> None:
+                    self._session.course.change(f"{path}.max_range_m", f"{reach.value}")
+
+            if turns:
+                names = get_args(SchemeName)
+                scheme = gui.add_button_group("Round robin", names)
+
+                @scheme.on_click
+                @self._desk.by_hand
+                def _(event: Any) -> None:
+                    self._session.course.change(f"{path}.scheme", event.target.value)
+                    self._desk.say("Round robin", f"{event.target.value}, as soon as it is ready")
+
+    def _failures(self, parts: tuple[str, ...]) -> None:
+        gui = self._desk.server.gui
+        folder = gui.add_folder("Failures", expand_by_default=False)
+        self._folders.append(folder)
+        failing = self._session.course.failing.get(self._desk.picked, {})
+        with folder:
+            for part in parts:
+                box = gui.add_checkbox(part, initial_value=part in failing)
+
+                @box.on_update
+                @self._desk.by_hand
+                def _(event: Any, part: str = part) -> None:
+                    failed = bool(event.target.value)
+                    self._session.course.fail(self._desk.picked, part, failed=failed)
+
+
+def _kind(written: Any) -> str:
+    """Which model a scenario names."""
+    return str(written.get("type")) if isinstance(written, Mapping) else str(written)

@@ -1,0 +1,247 @@
+"""The signals that a person can give by sliders: what each slider is, and how far it goes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import pi, radians
+from typing import Any, NamedTuple
+
+from kittiwake.core.signals import (
+    AccelerationYaw,
+    AttitudeThrottle,
+    BodyVelocityYawRate,
+    HeadingSpeed,
+    PositionYaw,
+    PropellerSpeeds,
+    RotorSpeeds,
+    RudderThrust,
+    ThrustAttitude,
+    ThrustRates,
+    ThrustTorque,
+    VelocityYaw,
+    VelocityYawRate,
+)
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.runtime.maneuvers import Ability, Situation
+
+REACH_M, SPEED_MPS, PULL_MPS2, LEAN_DEG, RATE_DEGPS = 20.0, 5.0, 5.0, 35.0, 180.0
+MOST_WEIGHTS = 2.0
+# of a vehicle that does not say how fast its rotors turn
+FASTEST_RADPS = 1000.0
+FULL_BATTERY_V = 12.0
+# of the weight on an arm of 10 cm
+TWIST_ARM_M = 0.1
+
+
+class Lever(NamedTuple):
+    """One slider, from lowest to highest; where it begins."""
+
+    label: str
+    low: float
+    high: float
+    begin: float
+
+
+class Rung(NamedTuple):
+    """The sliders of a kind of signal, and the signal that they say together."""
+
+    title: str
+    levers: Sequence[Lever]
+    signal: Callable[[Sequence[float]], Any]
+
+
+class Setting(NamedTuple):
+    """What the sliders start from and are scaled by."""
+
+    now: Situation
+    able: Ability
+    vehicle: Vehicle
+
+
+def rungs_of(setting: Setting) -> Mapping[str, Rung]:
+    """All that a vehicle can be told by sliders, from high to low, by title."""
+    kinds = [kind for kind in setting.able.takes if kind in _RUNGS]
+    found = [_RUNGS[kind](setting) for kind in kinds]
+    return {rung.title: rung for rung in found}
+
+
+def _places(setting: Setting) -> list[Lever]:
+    """Around where the vehicle is, and never below the ground."""
+    x, y, z = setting.now.position_m
+    low = max(z - REACH_M, min(z, setting.able.ground_z_m))
+    return [
+        Lever("x [m]", x - REACH_M, x + REACH_M, x),
+        Lever("y [m]", y - REACH_M, y + REACH_M, y),
+        Lever("z [m]", low, z + REACH_M, z),
+    ]
+
+
+def _yaw(setting: Setting) -> Lever:
+    return Lever("yaw [deg]", -180.0, 180.0, setting.now.yaw_rad * 180.0 / pi)
+
+
+def _axes(names: Sequence[str], unit: str, most: float) -> list[Lever]:
+    return [Lever(f"{name} [{unit}]", -most, most, 0.0) for name in names]
+
+
+def _thrust(setting: Setting) -> Lever:
+    weight_n = setting.able.weight_n
+    return Lever("thrust [N]", 0.0, MOST_WEIGHTS * weight_n, weight_n)
+
+
+def _position_yaw(setting: Setting) -> Rung:
+    def signal(v: Sequence[float]) -> PositionYaw:
+        return PositionYaw(Vec3.of(v[:3]), radians(v[3]))
+
+    return Rung("place and yaw", [*_places(setting), _yaw(setting)], signal)
+
+
+def _velocity_yaw(setting: Setting) -> Rung:
+    def signal(v: Sequence[float]) -> VelocityYaw:
+        return VelocityYaw(Vec3.of(v[:3]), radians(v[3]))
+
+    levers = [*_axes(("east", "north", "up"), "m/s", SPEED_MPS), _yaw(setting)]
+    return Rung("velocity and yaw", levers, signal)
+
+
+def _velocity_yaw_rate(setting: Setting) -> Rung:
+    del setting
+
+    def signal(v: Sequence[float]) -> VelocityYawRate:
+        return VelocityYawRate(Vec3.of(v[:3]), radians(v[3]))
+
+    turn = Lever("yaw rate [deg/s]", -RATE_DEGPS, RATE_DEGPS, 0.0)
+    levers = [*_axes(("east", "north", "up"), "m/s", SPEED_MPS), turn]
+    return Rung("velocity and yaw rate", levers, signal)
+
+
+def _body_velocity(setting: Setting) -> Rung:
+    del setting
+
+    def signal(v: Sequence[float]) -> BodyVelocityYawRate:
+        return BodyVelocityYawRate(Vec3.of(v[:3]), radians(v[3]))
+
+    turn = Lever("yaw rate [deg/s]", -RATE_DEGPS, RATE_DEGPS, 0.0)
+    levers = [*_axes(("ahead", "left", "up"), "m/s", SPEED_MPS), turn]
+    return Rung("velocity in its own axes", levers, signal)
+
+
+def _acceleration_yaw(setting: Setting) -> Rung:
+    def signal(v: Sequence[float]) -> AccelerationYaw:
+        return AccelerationYaw(Vec3.of(v[:3]), radians(v[3]))
+
+    levers = [*_axes(("east", "north", "up"), "m/s2", PULL_MPS2), _yaw(setting)]
+    return Rung("acceleration and yaw", levers, signal)
+
+
+def _thrust_attitude(setting: Setting) -> Rung:
+    def signal(v: Sequence[float]) -> ThrustAttitude:
+        roll, pitch, yaw = map(radians, v[:3])
+        return ThrustAttitude(v[3], Quaternion.from_euler(EulerZYX(yaw, pitch, roll)))
+
+    levers = [*_axes(("roll", "pitch"), "deg", LEAN_DEG), _yaw(setting), _thrust(setting)]
+    return Rung("attitude and thrust", levers, signal)
+
+
+def _thrust_rates(setting: Setting) -> Rung:
+    def signal(v: Sequence[float]) -> ThrustRates:
+        return ThrustRates(v[3], Vec3.of([*map(radians, v[:3])]))
+
+    levers = [*_axes(("roll", "pitch", "yaw"), "deg/s", RATE_DEGPS), _thrust(setting)]
+    return Rung("body rates and thrust", levers, signal)
+
+
+def _thrust_torque(setting: Setting) -> Rung:
+    def signal(v: Sequence[float]) -> ThrustTorque:
+        return ThrustTorque(v[3], Vec3.of(v[:3]))
+
+    most_nm = TWIST_ARM_M * setting.able.weight_n
+    levers = [*_axes(("roll", "pitch", "yaw"), "N m", most_nm), _thrust(setting)]
+    return Rung("torque and thrust", levers, signal)
+
+
+def _rotor_speeds(setting: Setting) -> Rung:
+    dynamics = setting.vehicle.dynamics
+    bounds = dynamics.command_bounds
+    low, high = bounds.get("speeds_0_radps", (0.0, FASTEST_RADPS))
+
+    def signal(v: Sequence[float]) -> RotorSpeeds:
+        one, two, three, four = v
+        return RotorSpeeds((one, two, three, four))
+
+    lowest, highest = float(low), float(high)
+    levers = [Lever(f"rotor {i} [rad/s]", lowest, highest, lowest) for i in range(4)]
+    return Rung("rotor speeds", levers, signal)
+
+
+def _attitude_throttle(setting: Setting) -> Rung:
+    def signal(v: Sequence[float]) -> AttitudeThrottle:
+        roll, pitch, turn = map(radians, v[:3])
+        return AttitudeThrottle(pitch, roll, v[3], turn, FULL_BATTERY_V)
+
+    bounds = setting.vehicle.dynamics.command_bounds
+
+    def most(column: str, otherwise: float) -> float:
+        return float(bounds.get(column, (0.0, radians(otherwise)))[1]) * 180.0 / pi
+
+    levers = [
+        *_axes(("roll",), "deg", most("roll_rad", LEAN_DEG)),
+        *_axes(("pitch",), "deg", most("pitch_rad", LEAN_DEG)),
+        *_axes(("yaw rate",), "deg/s", most("yaw_rate_radps", RATE_DEGPS)),
+        Lever("throttle", 0.0, 1.0, 0.5),
+    ]
+    return Rung("sticks", levers, signal)
+
+
+def _heading_speed(setting: Setting) -> Rung:
+    def signal(v: Sequence[float]) -> HeadingSpeed:
+        return HeadingSpeed(radians(v[0]), v[1])
+
+    heading = Lever("heading, from east [deg]", -180.0, 180.0, _yaw(setting).begin)
+    return Rung("heading and speed", [heading, Lever("speed [m/s]", 0.0, 2.0, 0.0)], signal)
+
+
+def _rudder_thrust(setting: Setting) -> Rung:
+    bounds = setting.vehicle.dynamics.command_bounds
+    angle = float(bounds.get("rudder_rad", (0.0, radians(LEAN_DEG)))[1]) * 180.0 / pi
+    push = bounds.get("thrust_n", (0.0, setting.able.weight_n))
+
+    def signal(v: Sequence[float]) -> RudderThrust:
+        return RudderThrust(radians(v[0]), v[1])
+
+    levers = [
+        *_axes(("rudder",), "deg", angle),
+        Lever("thrust [N]", float(push[0]), float(push[1]), 0.0),
+    ]
+    return Rung("rudder and thrust", levers, signal)
+
+
+def _propeller_speeds(setting: Setting) -> Rung:
+    bounds = setting.vehicle.dynamics.command_bounds
+
+    def lever(side: str) -> Lever:
+        low, high = bounds.get(f"{side}_radps", (-FASTEST_RADPS, FASTEST_RADPS))
+        return Lever(f"{side} shaft [rad/s]", float(low), float(high), 0.0)
+
+    def signal(v: Sequence[float]) -> PropellerSpeeds:
+        return PropellerSpeeds(v[0], v[1])
+
+    return Rung("shaft speeds", [lever("left"), lever("right")], signal)
+
+
+_RUNGS: dict[type, Callable[[Setting], Rung]] = {
+    PositionYaw: _position_yaw,
+    VelocityYaw: _velocity_yaw,
+    VelocityYawRate: _velocity_yaw_rate,
+    BodyVelocityYawRate: _body_velocity,
+    AccelerationYaw: _acceleration_yaw,
+    ThrustAttitude: _thrust_attitude,
+    ThrustRates: _thrust_rates,
+    ThrustTorque: _thrust_torque,
+    RotorSpeeds: _rotor_speeds,
+    AttitudeThrottle: _attitude_throttle,
+    HeadingSpeed: _heading_speed,
+    RudderThrust: _rudder_thrust,
+    PropellerSpeeds: _propeller_speeds,
+}

@@ -1,0 +1,39 @@
+"""A gamepad's wishes, as commands to the first vehicle of a session."""
+
+from typing import Any
+
+from kittiwake.core.errors import KittiwakeError
+from kittiwake.runtime.maneuvers import Obey
+from kittiwake.runtime.session import Session
+from kittiwake.viewer.joystick import Joystick, Pad
+
+
+class Stick:
+    """Passes readings on; a stick that does not move says nothing new.
+
+    Without a mode, before one is chosen or when the pad is unplugged, guidance flies.
+    """
+
+    def __init__(self, session: Session) -> None:
+        scenario = session.course.scenario
+        self._session = session
+        self._vehicle = next(iter(scenario.vehicles))
+        self._joystick = Joystick(scenario.joystick)
+        self._signal: Any = None
+
+    def read(self, pad: Pad | None) -> None:
+        """What it asks for now."""
+        asked = self._joystick.read(pad)
+        course = self._session.course
+        if asked.restart or asked.reset:
+            self._signal = None
+            self._session.restart()
+            return
+        if asked.signal == self._signal:
+            return
+        self._signal = asked.signal
+        maneuver = None if asked.signal is None else Obey(asked.signal)
+        try:
+            course.ask(self._vehicle, maneuver)
+        except KittiwakeError as error:
+            course.problems.put(str(error))
