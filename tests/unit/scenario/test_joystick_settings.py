@@ -70,7 +70,7 @@ def test_a_mistake_is_refused_with_its_line_and_what_to_write(said, place, why):
 
 
 def test_a_key_that_is_nearly_joystick_is_recognised():
-    assert "Did you mean 'joystick'?" in refusal("joystik: {dead_zone: 0.1}")
+    assert "Did you mean 'joystick'?" in refusal("joysticks: {dead_zone: 0.1}")
 
 
 def test_settings_that_are_no_mapping_are_refused():
