@@ -9,6 +9,7 @@ KittiwakeError                 every error raised on purpose
 ├── PrecisionError             pure functions called in the other floating-point mode
 ├── LogError                   a run folder or a log that cannot be read
 ├── HubError                   a hub that cannot be opened, or that refuses a member
+├── CockpitError               a cockpit whose page cannot be opened where it was asked for
 └── MissingExtraError          an optional library that is not installed
 """
 
@@ -65,6 +66,10 @@ class HubError(KittiwakeError):
     def __init__(self, message: str, reason: str | None = None) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class CockpitError(KittiwakeError):
+    """A cockpit that cannot be opened at an address, or not safely."""
 
 
 class MissingExtraError(KittiwakeError):

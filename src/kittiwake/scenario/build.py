@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.joystick import JoystickSettings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.physics import PHYSICS
@@ -97,6 +98,10 @@ class _Builder:
         crews = teams(schema.vehicles, vehicles, self.problems)
         if world is not None and world.radio is None and any(map(_hears, vehicles.values())):
             world = replace(world, radio=self.components.scheduled(RADIOS, "ideal", RADIO_KEY))
+        joystick = JoystickSettings()
+        with self.problems.noting(("joystick",), placed=True):
+            where = self.document.where
+            joystick = build_component(JoystickSettings, schema.joystick, where, ("joystick",))
         duration_s = self._duration_s(time, vehicles)
         log_every, rate_hz = 1, float(time.rate_hz)
         with self.problems.noting(("time", "log_rate_hz")):
@@ -125,6 +130,7 @@ class _Builder:
             partners=pairs,
             teams=crews,
             tables=self.components.tables,
+            joystick=joystick,
         )
 
     def _check_size(self, schema: ScenarioSchema) -> None:

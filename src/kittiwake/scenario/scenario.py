@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kittiwake.core.engine import AbstractPhysics
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.joystick import JoystickSettings
 from kittiwake.core.ladder import Rung, controller_name, ladder_path
 from kittiwake.core.signals import Off
 from kittiwake.core.vehicle import Vehicle
@@ -32,6 +33,7 @@ class Scenario:
         partners: whose deck each vehicle follows that has a partner.
         teams: who flies with whom.
         tables: the recorded files that it reads, by the path of the key that names them.
+        joystick: what a gamepad's sticks ask for when a person flies it.
     """
 
     document: Document
@@ -49,6 +51,7 @@ class Scenario:
     partners: dict[str, str]
     teams: dict[str, Membership]
     tables: dict[KeyPath, Path]
+    joystick: JoystickSettings
 
     def check_flight(self, duration_s: float | None = None) -> None:
         """Refuses a flight without a step, and one whose log would not fit into memory.

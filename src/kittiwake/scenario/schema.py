@@ -102,5 +102,6 @@ class ScenarioSchema(BaseModel):
     time: dict[str, Any] = {}
     world: dict[str, Any] = {}
     physics: Entry = "compliant"
+    joystick: dict[str, Any] = {}
     lost_vehicle: Literal["fail", "continue"] = "fail"
     vehicles: Annotated[dict[Name, VehicleSchema], Field(min_length=1)]

@@ -1,0 +1,30 @@
+"""How far a gamepad's sticks reach: what each quantity is with the stick at its end."""
+
+from math import pi
+from typing import Annotated
+
+import equinox as eqx
+
+from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
+from kittiwake.geometry.scalar import Real
+
+# all of a stick's way but a rest that can still be steered in
+DEAD_ZONE = Bounds(0.0, 0.9)
+
+
+class JoystickSettings(eqx.Module):
+    """``joystick``: the scales of the modes, those of uav_gazebo where nothing is given.
+
+    ``dead_zone`` is the share of a stick's way around its middle that counts as the middle.
+    """
+
+    dead_zone: Annotated[Real, DEAD_ZONE] = 0.1
+    position_scale_m: Annotated[Real, NOT_NEGATIVE] = 10.0
+    yaw_scale_rad: Annotated[Real, NOT_NEGATIVE] = pi
+    velocity_scale_mps: Annotated[Real, NOT_NEGATIVE] = 1.0
+    acceleration_scale_mps2: Annotated[Real, NOT_NEGATIVE] = 1.0
+    yaw_rate_scale_radps: Annotated[Real, NOT_NEGATIVE] = pi
+    thrust_scale_n: Annotated[Real, NOT_NEGATIVE] = 10.0
+    attitude_scale_rad: Annotated[Real, NOT_NEGATIVE] = pi
+    angular_velocity_scale_radps: Annotated[Real, NOT_NEGATIVE] = 1.0
+    torque_scale_nm: Annotated[Real, NOT_NEGATIVE] = pi

@@ -1,0 +1,205 @@
+"""What a gamepad asks for: sticks and buttons in the places of a PS4 pad, in five modes.
+
+Sticks and triggers are those of ROS: left and up are +1, a trigger is +1 at rest and -1 pressed.
+With LX, LY, RX, RY the sticks behind the dead zone, L2 and R2 how far the triggers are pulled, and
+s the scale of each quantity (``JoystickSettings``):
+
+    position-yaw         position_world = s (LY, LX, RY), yaw = s RX
+    velocity-yaw-rate    velocity_body = s (LY, LX, RY), acceleration_body = s (L2, R2, 0),
+                         yaw rate = s RX
+    thrust-attitude      thrust = s RY, (roll, pitch, yaw) = s (-LX, LY, RX)
+    thrust-rates         thrust = s RY, angular_velocity_body = s (-LX, LY, RX)
+    thrust-torque        thrust = s RY, torque_body = s (-LX, LY, RX)
+
+Source: uav_gazebo (dringakn), "PS4 controller interface". Three of its errors are left out. It
+sends (RX, LX, LY) as angles about (x, y, z), so that the stick that yaws in its first two modes
+rolls in the others, and forward yaws. Here each stick keeps its meaning in all modes: the right one
+turns, and the vehicle leans to where the left one points, which of a body in FLU axes is a negative
+roll to the left and a positive pitch ahead. Its triggers do not count from where they rest, and so
+ask for acceleration all the time. And it repeats (L2, R2) in the modes of thrust, as the rates of
+angles and accelerations of turns that no stick asked for.
+"""
+
+from collections.abc import Callable
+from math import copysign
+from typing import NamedTuple, TypeAlias
+
+from kittiwake.core.joystick import JoystickSettings
+from kittiwake.core.signals import (
+    BodyVelocityYawRate,
+    ModeName,
+    Off,
+    PositionYaw,
+    ThrustAttitude,
+    ThrustRates,
+    ThrustTorque,
+)
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.vec3 import Vec3
+
+LEFT_X, LEFT_Y, L2, RIGHT_X, RIGHT_Y, R2 = range(6)
+CROSS, CIRCLE, SQUARE, TRIANGLE, L1, R1 = range(6)
+SHARE, L3, R3 = 8, 11, 12
+
+# the one that switches off comes first: it wins where several are pressed at once
+MODE_OF_BUTTON: dict[int, ModeName] = {
+    R1: "inactive",
+    CROSS: "position-yaw",
+    CIRCLE: "velocity-yaw-rate",
+    SQUARE: "thrust-attitude",
+    TRIANGLE: "thrust-rates",
+    L1: "thrust-torque",
+}
+
+StickSignal: TypeAlias = (
+    PositionYaw | BodyVelocityYawRate | ThrustAttitude | ThrustRates | ThrustTorque | Off
+)
+
+
+class Pad(NamedTuple):
+    """Where sticks and triggers are, and which buttons are pressed; what is missing is at rest."""
+
+    axes: tuple[float, ...]
+    buttons: tuple[bool, ...]
+
+
+class Asked(NamedTuple):
+    """What a reading of the pad asks for.
+
+    ``mode`` is the one chosen last and ``signal`` its command, both None before; the signal of
+    ``inactive`` is ``Off``. The others are events of this reading alone.
+    """
+
+    signal: StickSignal | None = None
+    mode: ModeName | None = None
+    inactive: bool = False
+    restart: bool = False
+    reset: bool = False
+
+
+class Joystick:
+    """Follows a pad from reading to reading.
+
+    A button counts when it goes down, not while it is held, and not if it was held before the first
+    reading.
+    """
+
+    def __init__(self, settings: JoystickSettings) -> None:
+        self._settings = settings
+        self._mode: ModeName | None = None
+        self._held: frozenset[int] | None = None
+        self._triggers: dict[int, _Trigger] = {}
+        self._commands: dict[ModeName, Callable[[_Sticks], StickSignal]] = {
+            "inactive": lambda _: Off(),
+            "position-yaw": self._position,
+            "velocity-yaw-rate": self._velocity,
+            "thrust-attitude": self._attitude,
+            "thrust-rates": self._rates,
+            "thrust-torque": self._torque,
+        }
+
+    def read(self, pad: Pad | None) -> Asked:
+        """What a reading asks for; without a pad nothing, and the mode has to be chosen anew."""
+        if pad is None:
+            self._mode, self._held, self._triggers = None, None, {}
+            return Asked()
+        pressed = self._newly_pressed(pad)
+        chosen: list[ModeName] = [
+            mode for button, mode in MODE_OF_BUTTON.items() if button in pressed
+        ]
+        if chosen:
+            self._mode = chosen[0]
+        sticks = self._sticks(pad)
+        signal = None if self._mode is None else self._commands[self._mode](sticks)
+        return Asked(
+            signal,
+            self._mode,
+            inactive=R1 in pressed,
+            restart=SHARE in pressed,
+            reset=bool({L3, R3} & pressed),
+        )
+
+    def _newly_pressed(self, pad: Pad) -> frozenset[int]:
+        held = frozenset(number for number, down in enumerate(pad.buttons) if down)
+        before, self._held = self._held, held
+        return frozenset() if before is None else held - before
+
+    def _sticks(self, pad: Pad) -> "_Sticks":
+        dead_zone = float(self._settings.dead_zone)
+        left, up, turn, rise = (
+            behind(_axis(pad, number), dead_zone) for number in (LEFT_X, LEFT_Y, RIGHT_X, RIGHT_Y)
+        )
+        pulls = [behind(self._pulled(pad, number), dead_zone) for number in (L2, R2)]
+        return _Sticks(up, left, rise, turn, *pulls)
+
+    def _pulled(self, pad: Pad, number: int) -> float:
+        if number >= len(pad.axes):
+            return 0.0
+        value = _axis(pad, number)
+        trigger = self._triggers.setdefault(number, _Trigger(first=value))
+        if value != trigger.first:
+            self._triggers[number] = trigger = trigger._replace(moved=True)
+        return (1.0 - value) / 2.0 if trigger.moved else 0.0
+
+    def _position(self, at: "_Sticks") -> PositionYaw:
+        scale = self._settings
+        place = Vec3(at.ahead, at.left, at.rise) * scale.position_scale_m
+        return PositionYaw(place, at.turn * scale.yaw_scale_rad)
+
+    def _velocity(self, at: "_Sticks") -> BodyVelocityYawRate:
+        scale = self._settings
+        velocity = Vec3(at.ahead, at.left, at.rise) * scale.velocity_scale_mps
+        acceleration = Vec3(at.l2, at.r2, 0.0) * scale.acceleration_scale_mps2
+        return BodyVelocityYawRate(velocity, at.turn * scale.yaw_rate_scale_radps, acceleration)
+
+    def _attitude(self, at: "_Sticks") -> ThrustAttitude:
+        angles = at.lean * self._settings.attitude_scale_rad
+        return ThrustAttitude(
+            self._thrust_n(at), Quaternion.from_euler(EulerZYX(angles.x, angles.y, angles.z))
+        )
+
+    def _rates(self, at: "_Sticks") -> ThrustRates:
+        scale_radps = self._settings.angular_velocity_scale_radps
+        return ThrustRates(self._thrust_n(at), at.lean * scale_radps)
+
+    def _torque(self, at: "_Sticks") -> ThrustTorque:
+        return ThrustTorque(self._thrust_n(at), at.lean * self._settings.torque_scale_nm)
+
+    def _thrust_n(self, at: "_Sticks") -> float:
+        """Below its middle the stick asks for none: rotors do not pull down."""
+        return max(at.rise, 0.0) * float(self._settings.thrust_scale_n)
+
+
+class _Trigger(NamedTuple):
+    """Until it has moved a driver may not know where a trigger is, and say that it is half way."""
+
+    first: float
+    moved: bool = False
+
+
+class _Sticks(NamedTuple):
+    """What the hands do, behind the dead zone: -1 to 1, the triggers 0 to 1."""
+
+    ahead: float
+    left: float
+    rise: float
+    turn: float
+    l2: float
+    r2: float
+
+    @property
+    def lean(self) -> Vec3:
+        """About the body's x, y and z axes."""
+        return Vec3(-self.left, self.ahead, self.turn)
+
+
+def behind(value: float, dead_zone: float) -> float:
+    """How far a stick is out of its dead zone, as a share of the way that is left to its end."""
+    beyond = abs(value) - dead_zone
+    return copysign(beyond / (1.0 - dead_zone), value) if beyond > 0.0 else 0.0
+
+
+def _axis(pad: Pad, number: int) -> float:
+    """An axis within its ends; in the middle if the pad has none such."""
+    return min(max(pad.axes[number], -1.0), 1.0) if number < len(pad.axes) else 0.0
