@@ -36,7 +36,7 @@ COLOURS: tuple[Rgb, ...] = (
 )
 # of all trails together, and of one
 MOST_PIECES, PIECES_OF_ONE = 6000, 150
-PALE_RGB = np.array([214, 222, 230])
+PALE_RGB, PALEST = np.array([214, 222, 230]), 0.3
 # of vehicles, so many have arrows of the wind, labels and the like
 FEW = 30
 # every pair of these may have a link
@@ -58,7 +58,7 @@ class Trails:
         self._names = list(vehicles)
         self.pieces = min(PIECES_OF_ONE, max(4, MOST_PIECES // max(1, len(self._names))))
         given = rgbs or [colour_of(number) for number in range(len(self._names))]
-        share = np.linspace(0.0, 1.0, self.pieces + 1)[None, :, None]
+        share = np.linspace(PALEST, 1.0, self.pieces + 1)[None, :, None]
         blend = PALE_RGB * (1.0 - share) + np.array(given, float).reshape(-1, 1, 3) * share
         self.rgb = (
             np.stack([blend[:, :-1], blend[:, 1:]], axis=2).reshape(-1, 2, 3).astype(np.uint8)

@@ -42,6 +42,13 @@ def joined(*shapes: Shape) -> Shape:
     )
 
 
+def is_closed(look: Look) -> bool:
+    """Whether it bounds bodies, seen from outside; points at one place count as one."""
+    mesh = trimesh.Trimesh(look.vertices_m, look.faces, process=True)
+    mesh.merge_vertices()
+    return bool(mesh.is_watertight and mesh.is_winding_consistent)
+
+
 def box(sides_m: Point, centre_m: Point = (0.0, 0.0, 0.0)) -> Shape:
     """Along the axes."""
     half = 0.5 * np.asarray(sides_m, float)
