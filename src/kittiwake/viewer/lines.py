@@ -109,7 +109,7 @@ class Links:
 
     def __init__(self, show: Show) -> None:
         radio = show.scenario.world.radio
-        names = [name for name, one in show.scenario.vehicles.items() if one is not None]
+        names = list(show.scenario.vehicles)
         few = radio is not None and len(names) <= MOST_LINKED
         self._selection = Selection(show, names if few else [], PLACE)
         self._range_m = 0.0 if radio is None else float(getattr(radio.component, "range_m", 0.0))
@@ -139,7 +139,7 @@ class Setpoints:
     def at(self, frame: Frame) -> tuple[Float[np.ndarray, "n 3"], Bool[np.ndarray, " n"], Segments]:
         """The places, which of them there are, and the lines."""
         values = self._selection.of(frame)
-        there = np.isfinite(values).all(axis=1)
+        there = np.asarray(np.isfinite(values).all(axis=1))
         place, goal = np.nan_to_num(values[:, :3]), np.nan_to_num(values[:, 3:])
         goal = np.where(there[:, None], goal, place)
         return goal, there, np.stack([place, goal], axis=1)

@@ -53,8 +53,6 @@ HOME_DIRECTION = np.array([-0.621, -0.661, 0.421])
 AMBIENT = 1.9
 # pieces of the stage that throw no shadow; nor do larger ones than these, which would blur them all
 LOW, LARGEST_SHADOW_M = ("ground", "water", "terrain", "land"), 60.0
-# more instances than these are drawn coarser where they are small
-MANY = 50
 
 
 @dataclass
@@ -133,7 +131,6 @@ class Scene:
             flat_shading=True,
             # what is seen from outside only throws its shadow with its far side, not onto itself
             side="double" if clear else "front",
-            lod="auto" if len(q) > MANY else "off",
             cast_shadow=not clear,
             receive_shadow=not clear,
             **more,

@@ -43,10 +43,9 @@ def joined(*shapes: Shape) -> Shape:
 
 
 def is_closed(look: Look) -> bool:
-    """Whether it bounds bodies, seen from outside; points at one place count as one."""
-    mesh = trimesh.Trimesh(look.vertices_m, look.faces, process=True)
-    mesh.merge_vertices()
-    return bool(mesh.is_watertight and mesh.is_winding_consistent)
+    """Whether each of its bodies is bounded all around by its own points, seen from outside."""
+    mesh = trimesh.Trimesh(look.vertices_m, look.faces, process=False)
+    return bool(mesh.is_watertight and mesh.is_winding_consistent and mesh.volume > 0.0)
 
 
 def box(sides_m: Point, centre_m: Point = (0.0, 0.0, 0.0)) -> Shape:
