@@ -36,7 +36,7 @@ MOST_VEHICLES, MOST_RAYS = 50, 3000
 LINE_HALF_ANGLE_RAD = np.radians(7.5)
 FIELD_M = 0.8
 ECHO_RGB, SILENT_RGB, WAITING_RGB = (255, 176, 32), (110, 170, 220), (150, 160, 170)
-ECHO_OPACITY, SILENT_OPACITY, WAITING_OPACITY = 0.42, 0.16, 0.05
+ECHO_OPACITY, SILENT_OPACITY, WAITING_OPACITY = 0.42, 0.12, 0.05
 RAY_RGB, FIELD_RGB = (230, 70, 60), (90, 100, 115)
 CONE_SECTIONS = 16
 Y, Z = 1, 2
@@ -151,7 +151,7 @@ class Beams:
         )
 
     def ray_segments(self, frame: Frame) -> Segments:
-        """Beams that met something, and heights over the ground; without length if there is none."""
+        """Beams that met something, and heights over the ground; without length if none."""
         values, one = self._selection.of(frame), self._ray
         q, place = values[one.vehicles, 3:7], values[one.vehicles, :3]
         told, valid, _ = one.read(values)
@@ -161,9 +161,9 @@ class Beams:
         down = [
             (
                 values[vehicle, :3],
-                values[vehicle, :3] * [1, 1, 0] + [0, 0, self._under(values, *at)],
+                [*values[vehicle, :2], self._under(values, vehicle, column)],
             )
-            for vehicle, *at in ((v, v, c) for v, c in self._height_columns)
+            for vehicle, column in self._height_columns
         ]
         return np.nan_to_num(np.concatenate([rays, np.array(down).reshape(-1, 2, 3)]))
 

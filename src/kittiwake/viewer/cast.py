@@ -34,6 +34,8 @@ SHOWN_RADPS = 24.0
 LONGEST_S = 0.2
 # of a model that tells its thrust only: what a rotor turns at in hover, and what counts as off
 HOVER_SHARE, OFF_OF_WEIGHT = 0.6, 0.05
+# of larger flocks no discs are shown, which nobody would see and every browser would be sent
+MOST_WITH_DISCS = 200
 PLATFORM_RGB = (82, 92, 106)
 PLATFORM_THICK_M = 0.06
 
@@ -271,7 +273,8 @@ def _add_airframe(batches: _Batches, number: int, name: str, vehicle: Vehicle) -
         side = "left" if spin > 0 else "right"
         key = rotors.radius_m, spin
         batches.add(key, (f"{vehicle.model} rotors {side}", blades), number, hub, (turn,))
-        batches.add(key, (f"{vehicle.model} discs {side}", disc), number, hub)
+        if len(batches.layouts) <= MOST_WITH_DISCS:
+            batches.add(key, (f"{vehicle.model} discs {side}", disc), number, hub)
 
 
 def _rotor_turn(

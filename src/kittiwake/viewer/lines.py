@@ -36,7 +36,7 @@ COLOURS: tuple[Rgb, ...] = (
 )
 # of all trails together, and of one
 MOST_PIECES, PIECES_OF_ONE = 6000, 150
-PALE_RGB = np.array([214, 222, 230])
+PALE_RGB, PALEST = np.array([214, 222, 230]), 0.3
 # of vehicles, so many have arrows of the wind, labels and the like
 FEW = 30
 # every pair of these may have a link
@@ -58,7 +58,7 @@ class Trails:
         self._names = list(vehicles)
         self.pieces = min(PIECES_OF_ONE, max(4, MOST_PIECES // max(1, len(self._names))))
         given = rgbs or [colour_of(number) for number in range(len(self._names))]
-        share = np.linspace(0.0, 1.0, self.pieces + 1)[None, :, None]
+        share = np.linspace(PALEST, 1.0, self.pieces + 1)[None, :, None]
         blend = PALE_RGB * (1.0 - share) + np.array(given, float).reshape(-1, 1, 3) * share
         self.rgb = (
             np.stack([blend[:, :-1], blend[:, 1:]], axis=2).reshape(-1, 2, 3).astype(np.uint8)
@@ -109,7 +109,7 @@ class Links:
 
     def __init__(self, show: Show) -> None:
         radio = show.scenario.world.radio
-        names = [name for name, one in show.scenario.vehicles.items() if one is not None]
+        names = list(show.scenario.vehicles)
         few = radio is not None and len(names) <= MOST_LINKED
         self._selection = Selection(show, names if few else [], PLACE)
         self._range_m = 0.0 if radio is None else float(getattr(radio.component, "range_m", 0.0))
@@ -139,7 +139,7 @@ class Setpoints:
     def at(self, frame: Frame) -> tuple[Float[np.ndarray, "n 3"], Bool[np.ndarray, " n"], Segments]:
         """The places, which of them there are, and the lines."""
         values = self._selection.of(frame)
-        there = np.isfinite(values).all(axis=1)
+        there = np.asarray(np.isfinite(values).all(axis=1))
         place, goal = np.nan_to_num(values[:, :3]), np.nan_to_num(values[:, 3:])
         goal = np.where(there[:, None], goal, place)
         return goal, there, np.stack([place, goal], axis=1)

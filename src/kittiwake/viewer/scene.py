@@ -23,26 +23,36 @@ from kittiwake.viewer.lines import (
     ball_look,
     way_segments,
 )
+from kittiwake.viewer.rotation import UPRIGHT
 from kittiwake.viewer.route import planned_places_world_m
 from kittiwake.viewer.selection import Selection
-from kittiwake.viewer.shapes import Rgb
+from kittiwake.viewer.shapes import Rgb, is_closed
 from kittiwake.viewer.stage import WATER_SQUARES_RGB, is_water, stage, stage_lines
 from kittiwake.viewer.water import OPACITY, Sea, has_waves
 
 SKY_RGB, HORIZON_RGB = (168, 203, 232), (232, 240, 246)
 SKY_PIXELS = (360, 640)
+# of a picture's height from above, where the sky is as pale as it gets
+HORIZON_SHARE = 0.4
 GHOST_RGB, GHOST_OPACITY = (70, 120, 200), 0.35
 WAY_RGB, REACHED_RGB, SETPOINT_RGB = (90, 130, 90), (170, 185, 170), (60, 170, 90)
 WIND_RGB, LINK_RGB = (60, 130, 220), (120, 180, 235)
-RAY_RGB, FIELD_RGB = (230, 70, 60), (90, 100, 115)
+RAY_RGB, FIELD_RGB = (235, 110, 100), (90, 100, 115)
 # in pixels
 TRAIL_WIDTH, THIN_WIDTH, WAY_WIDTH, ARROW_WIDTH = 2.5, 1.0, 1.5, 2.5
-# of the widest side of what is looked at: balls at places, and the arrow of a wind of 1 m/s
-BALL_SHARE, WIND_SHARE = 0.006, 0.012
+# of the largest vehicle: balls at places, and the arrow of a wind of 1 m/s; of its own a goal's
+PLACE_SHARE, WIND_SHARE, GOAL_SHARE = 0.08, 0.3, 0.07
+# of the widest side of what is looked at, how large the ball at a place is at least
+LEAST_SHARE = 0.002
 FOG = (1.5, 6.0)
 LABEL_SCALE = 0.9
-# more instances than these are drawn coarser where they are small
-MANY = 50
+# of a vehicle that does not say how large it is
+LEAST_VEHICLE_M = 0.1
+# from what is looked at to the camera: behind, to the right and above; of unit length
+HOME_DIRECTION = np.array([-0.621, -0.661, 0.421])
+AMBIENT = 1.9
+# pieces of the stage that throw no shadow; nor do larger ones than these, which would blur them all
+LOW, LARGEST_SHADOW_M = ("ground", "water", "terrain", "land"), 60.0
 
 
 @dataclass
@@ -104,8 +114,7 @@ class Scene:
         look = part.look
         if ghost:
             look = look._replace(rgb=GHOST_RGB, opacity=GHOST_OPACITY * look.opacity)
-        upright = np.tile(np.array([1.0, 0.0, 0.0, 0.0], np.float32), (part.instances, 1))
-        return self._batch(f"cast/{part.name}", look, upright)
+        return self._batch(f"cast/{part.name}", look, _upright(part.instances))
 
     def _batch(
         self, name: str, look: Look, q: Float[np.ndarray, "n 4"], **more: Any
@@ -120,8 +129,8 @@ class Scene:
             batched_colors=more.pop("rgb", look.rgb),
             opacity=more.pop("opacity", look.opacity if clear else None),
             flat_shading=True,
-            side="double",
-            lod="auto" if len(q) > MANY else "off",
+            # what is seen from outside only throws its shadow with its far side, not onto itself
+            side="double" if clear else "front",
             cast_shadow=not clear,
             receive_shadow=not clear,
             **more,
@@ -132,8 +141,9 @@ class Scene:
         for name, look in stage(self._show):
             if wet and is_water(name):
                 continue
-            low = name.startswith(("ground", "water", "terrain", "land"))
             clear = look.opacity < 1.0
+            wide = float(np.ptp(look.vertices_m, axis=0).max())
+            dark = not clear and not name.startswith(LOW) and wide < LARGEST_SHADOW_M
             self._scene.add_mesh_simple(
                 f"{self._prefix}/stage/{name}",
                 look.vertices_m,
@@ -141,8 +151,8 @@ class Scene:
                 color=look.rgb,
                 opacity=look.opacity if clear else None,
                 flat_shading=True,
-                side="double",
-                cast_shadow=not (low or clear),
+                side="front" if not clear and is_closed(look) else "double",
+                cast_shadow=dark,
                 receive_shadow=not clear,
             )
         for name, lines in stage_lines(self._show):
@@ -150,10 +160,18 @@ class Scene:
 
     def _sky(self) -> None:
         rows, columns = SKY_PIXELS
-        share = np.linspace(0.0, 1.0, rows)[:, None, None]
+        share = np.minimum(np.linspace(0.0, 1.0 / HORIZON_SHARE, rows), 1.0)[:, None, None]
         sky = np.array(SKY_RGB) * (1.0 - share) + np.array(HORIZON_RGB) * share
         self._scene.set_background_image(
             np.broadcast_to(sky, (rows, columns, 3)).astype(np.uint8).copy()
+        )
+        # the light of a room would make everything pale
+        self._scene.configure_environment_map(None)
+        self._scene.add_light_hemisphere(
+            f"{self._prefix}/light",
+            sky_color=(255, 255, 255),
+            ground_color=(150, 150, 140),
+            intensity=AMBIENT,
         )
         wide = self._extent.widest_m
         self._scene.configure_fog(FOG[0] * wide, FOG[1] * wide, color=HORIZON_RGB)
@@ -224,7 +242,7 @@ class Scene:
     def _labels(self) -> Callable[[Frame], None]:
         names = list(self._show.scenario.vehicles)
         if len(names) > FEW:
-            return lambda frame: None
+            return _nothing
         selection = Selection(self._show, names, PLACE)
         vehicles = self._show.scenario.vehicles
         sizes = [vehicles[name].dynamics.size_body_m for name in names]
@@ -253,12 +271,13 @@ class Scene:
     def _setpoints(self) -> Callable[[Frame], None]:
         goals = Setpoints(self._show)
         count = len(goals.vehicles)
-        upright = np.tile(np.array([1.0, 0.0, 0.0, 0.0], np.float32), (count, 1))
-        balls = self._batch("reference/goals", ball_look(SETPOINT_RGB, 0.75), upright)
+        balls = self._batch("reference/goals", ball_look(SETPOINT_RGB, 0.75), _upright(count))
         lines = self._segments(
             "reference/to goals", np.zeros((count, 2, 3)), SETPOINT_RGB, THIN_WIDTH
         )
-        radius = BALL_SHARE * self._extent.widest_m
+        vehicles = self._show.scenario.vehicles
+        sizes = [float(vehicles[name].dynamics.size_body_m.x) for name in goals.vehicles]
+        radii = GOAL_SHARE * np.maximum(sizes, LEAST_VEHICLE_M)
 
         def draw(frame: Frame) -> None:
             shown = self.options.reference
@@ -267,53 +286,45 @@ class Scene:
             if shown:
                 places, there, segments = goals.at(frame)
                 balls.batched_positions = places.astype(np.float32)
-                balls.batched_scales = np.where(there, radius, 0.0).astype(np.float32)
+                balls.batched_scales = np.where(there, radii, 0.0).astype(np.float32)
                 lines.points = segments.astype(np.float32)
 
         return draw
 
     def _ways(self) -> Callable[[Frame], None]:
         """The places that are planned, and lines between them; those that were reached are pale."""
-        show, origin = self._show, self._show.scenario.world.origin
-        drawn: list[Any] = []
-        balls: list[tuple[viser.BatchedMeshHandle, int, int]] = []
-        names = list(show.scenario.vehicles)[:FEW]
-        selection = Selection(show, names, ("guidance.legs",))
-        for number, name in enumerate(names):
-            places = planned_places_world_m(show.scenario.vehicles[name], origin)
-            if len(places) == 0:
-                continue
-            q = np.tile(np.array([1.0, 0.0, 0.0, 0.0], np.float32), (len(places), 1))
-            radius = np.full(len(places), 0.8 * BALL_SHARE * self._extent.widest_m, np.float32)
-            ball = self._batch(
-                f"reference/places {name}", ball_look(WAY_RGB), q, batched_scales=radius
-            )
-            ball.batched_positions = places.astype(np.float32)
-            balls.append((ball, number, len(places)))
-            drawn.append(ball)
-            if len(places) > 1:
-                way = way_segments(places)
-                drawn.append(self._segments(f"reference/way {name}", way, WAY_RGB, WAY_WIDTH))
-        reached: dict[int, int] = {}
+        vehicles, origin = self._show.scenario.vehicles, self._show.scenario.world.origin
+        planned = {
+            name: planned_places_world_m(vehicles[name], origin) for name in list(vehicles)[:FEW]
+        }
+        ways = {name: places for name, places in planned.items() if len(places)}
+        if not ways:
+            return _nothing
+        every = np.concatenate(list(ways.values()))
+        radius = max(PLACE_SHARE * _largest_m(self._show), LEAST_SHARE * self._extent.widest_m)
+        balls = self._batch("reference/places", ball_look(WAY_RGB), _upright(len(every)))
+        balls.batched_positions = every.astype(np.float32)
+        balls.batched_scales = np.full(len(every), radius, np.float32)
+        pieces = np.concatenate([way_segments(places) for places in ways.values()])
+        lines = self._segments("reference/ways", pieces, WAY_RGB, WAY_WIDTH)
+        numbers = np.concatenate([np.arange(len(places)) for places in ways.values()])
+        owners = np.repeat(np.arange(len(ways)), [len(places) for places in ways.values()])
+        selection = Selection(self._show, list(ways), ("guidance.legs",))
 
         def draw(frame: Frame) -> None:
-            for handle in drawn:
-                _show(handle, shown=self.options.reference)
-            if not self.options.reference or not balls:
-                return
-            legs = np.nan_to_num(selection.of(frame)[:, 0]).astype(int)
-            for ball, number, count in balls:
-                if reached.get(number) != legs[number]:
-                    reached[number] = int(legs[number])
-                    done = np.arange(count) < legs[number]
-                    ball.batched_colors = np.where(done[:, None], REACHED_RGB, WAY_RGB).astype(
-                        np.uint8
-                    )
+            shown = self.options.reference
+            _show(balls, shown=shown)
+            _show(lines, shown=shown)
+            if shown:
+                legs = np.nan_to_num(selection.of(frame)[:, 0])
+                reached = (numbers < legs[owners])[:, None]
+                rgb = np.where(reached, REACHED_RGB, WAY_RGB).astype(np.uint8)
+                _change(balls, batched_colors=rgb)
 
         return draw
 
     def _wind(self) -> Callable[[Frame], None]:
-        arrows = WindArrows(self._show, WIND_SHARE * self._extent.widest_m)
+        arrows = WindArrows(self._show, WIND_SHARE * _largest_m(self._show))
         empty = np.zeros((3 * len(arrows.vehicles), 2, 3))
         handle = self._segments("wind", empty, WIND_RGB, ARROW_WIDTH)
         return self._changing(handle, "wind", arrows.segments)
@@ -321,7 +332,7 @@ class Scene:
     def _links(self) -> Callable[[Frame], None]:
         links = Links(self._show)
         if links.pairs == 0:
-            return lambda frame: None
+            return _nothing
         handle = self._segments("links", np.zeros((links.pairs, 2, 3)), LINK_RGB, THIN_WIDTH)
         return self._changing(handle, "links", links.segments)
 
@@ -342,11 +353,10 @@ class Scene:
 
     def _cones(self, beams: Beams) -> Callable[[Frame], None]:
         count = beams.cones
-        upright = np.tile(np.array([1.0, 0.0, 0.0, 0.0], np.float32), (count, 1))
         handle = self._batch(
             "beams/sound",
             cone_look(),
-            upright,
+            _upright(count),
             opacity=1.0,
             rgb=np.zeros((count, 3), np.uint8),
             batched_scales=np.ones((count, 3), np.float32),
@@ -367,6 +377,22 @@ class Scene:
         return draw
 
 
+def _upright(count: int) -> Float[np.ndarray, "n 4"]:
+    return np.tile(UPRIGHT.astype(np.float32), (count, 1))
+
+
+def _change(handle: Any, **values: np.ndarray) -> None:
+    """Sends only what differs from what is shown."""
+    for name, value in values.items():
+        if not np.array_equal(getattr(handle, name), value):
+            setattr(handle, name, value)
+
+
+def _nothing(frame: Frame) -> None:
+    """The layer of a show that has none of its kind."""
+    del frame
+
+
 def _show(handle: Any, *, shown: bool) -> None:
     if handle.visible != shown:
         handle.visible = shown
@@ -382,12 +408,12 @@ def home_camera(show: Show, frame: Frame) -> tuple[Float[np.ndarray, "3"], Float
     if len(every) == 0:
         every = extent_of(show).centre_world_m[None]
     low, high = every.min(axis=0), every.max(axis=0)
-    sizes = [vehicle.dynamics.size_body_m for vehicle in show.scenario.vehicles.values()]
-    largest = max([float(size.x) for size in sizes] + [0.3])
-    reach = max(0.75 * float(np.linalg.norm(high - low)), 2.2 * largest)
+    reach = max(0.7 * float(np.linalg.norm(high - low)), 1.8 * _largest_m(show))
     centre = 0.5 * (low + high)
-    return centre + 1.9 * reach * HOME_DIRECTION, centre
+    return centre + 1.3 * reach * HOME_DIRECTION, centre
 
 
-# behind, to the right and above; of unit length
-HOME_DIRECTION = np.array([-0.62, -0.66, 0.42]) / np.linalg.norm([-0.62, -0.66, 0.42])
+def _largest_m(show: Show) -> float:
+    """Of all vehicles, from one side to the other."""
+    sizes = [vehicle.dynamics.size_body_m for vehicle in show.scenario.vehicles.values()]
+    return max([float(size.x) for size in sizes] + [LEAST_VEHICLE_M])

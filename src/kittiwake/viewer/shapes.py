@@ -42,6 +42,12 @@ def joined(*shapes: Shape) -> Shape:
     )
 
 
+def is_closed(look: Look) -> bool:
+    """Whether each of its bodies is bounded all around by its own points, seen from outside."""
+    mesh = trimesh.Trimesh(look.vertices_m, look.faces, process=False)
+    return bool(mesh.is_watertight and mesh.is_winding_consistent and mesh.volume > 0.0)
+
+
 def box(sides_m: Point, centre_m: Point = (0.0, 0.0, 0.0)) -> Shape:
     """Along the axes."""
     half = 0.5 * np.asarray(sides_m, float)

@@ -27,7 +27,7 @@ ALL_OF_IT, NONE_OF_IT = 0.6, 0.92
 FINE_SHARE, FINE_M = 0.4, (8.0, 40.0)
 # how sharply the sheet widens
 WIDENING = 7
-OPACITY = 0.92
+OPACITY = 1.0
 
 Places = Float[np.ndarray, "points 2"]
 Heights = Float[np.ndarray, " points"]
