@@ -15,6 +15,7 @@ from kittiwake.cli.list import list_
 from kittiwake.cli.plot import plot
 from kittiwake.cli.run import run
 from kittiwake.cli.serve import serve
+from kittiwake.cli.view import view
 from kittiwake.core.errors import KittiwakeError
 
 BAD_INPUT = 2
@@ -53,6 +54,7 @@ app.command()(check)
 app.command()(compare)
 app.command()(plot)
 app.command()(export)
+app.command()(view)
 app.command()(bench)
 app.command()(serve)
 app.command()(hub)

@@ -3,16 +3,18 @@
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from math import inf
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kittiwake.cli.page import open_page
+from kittiwake.cli.page import Page, open_page
 from kittiwake.core.errors import ScenarioError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kittiwake.analysis.log import Log
+    from kittiwake.runtime.loop import Flight
     from kittiwake.runtime.session import Session
     from kittiwake.scenario.scenario import Scenario
     from kittiwake.viewer.cockpit import Cockpit
@@ -49,15 +51,7 @@ def pace_of(written: str | None) -> float:
 
 @contextmanager
 def live(
-    scenario: "Scenario",
-    speed: float,
-    port: int | None,
-    host: str,
-    token_file: "Path | None",
-    *,
-    browser: bool,
-    joystick: bool,
-    quiet: bool,
+    scenario: "Scenario", speed: float, page: Page, *, joystick: bool
 ) -> "Generator[tuple[Session, Cockpit]]":
     """A session of flights and its page."""
     from kittiwake.runtime.live import Clock
@@ -72,14 +66,33 @@ def live(
     boards.append(Board(columns))
     show = Show(scenario, scenario.seed, columns)
 
-    def build(server: object) -> Cockpit:
+    def build(server: Any) -> Cockpit:
         return Cockpit(server, show, boards[0], session)
 
     with (
-        open_page(build, port, host, token_file, browser=browser, quiet=quiet) as cockpit,
+        open_page(build, page) as cockpit,
         _by_gamepad(session, cockpit.say, wanted=joystick),
     ):
         yield session, cockpit
+
+
+def fly_live(
+    scenario: "Scenario",
+    speed: float,
+    page: Page,
+    folder: "Path",
+    follow: "Callable[[Flight], Callable[[float], None]]",
+    *,
+    joystick: bool,
+) -> "Log":
+    """One flight into a folder; one that is begun anew from the page takes its place."""
+    with live(scenario, speed, page, joystick=joystick) as (session, cockpit):
+        while True:
+            log = session.fly(folder, follow)
+            if not session.wanted_again:
+                return log
+            session.begin_again()
+            cockpit.begun_anew()
 
 
 @contextmanager

@@ -1,9 +1,12 @@
 """Options that several commands take."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from kittiwake.core.errors import CockpitError
 
 Duration = Annotated[
     str | None, typer.Option(metavar="S", help="Simulated seconds, instead of the scenario's.")
@@ -17,3 +20,15 @@ SummaryJson = Annotated[
     bool, typer.Option("--json", help="Print summary.json alone on standard output.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but mistakes.")]
+
+
+def refuse(options: Mapping[str, object], whom: str) -> None:
+    """Refuses options that are given and mean nothing.
+
+    Raises:
+        CockpitError: with the first of them.
+    """
+    for name, value in options.items():
+        if value not in (None, False) and value != []:
+            message = f"{name} does not go with {whom}"
+            raise CockpitError(message)

@@ -6,7 +6,7 @@ import webbrowser
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -35,35 +35,38 @@ TokenFile = Annotated[
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
 
 
+class Page(NamedTuple):
+    """Where the page is, and who opens it."""
+
+    port: int | None
+    host: str
+    token_file: Path | None
+    browser: bool
+    quiet: bool
+
+
 @contextmanager
-def open_page(
-    build: "Callable[[object], Cockpit]",
-    port: int | None,
-    host: str,
-    token_file: Path | None,
-    *,
-    browser: bool,
-    quiet: bool = False,
-) -> "Generator[Cockpit]":
+def open_page(build: "Callable[[Any], Cockpit]", page: Page) -> "Generator[Cockpit]":
     """The page that ``build`` makes of a server, at an address that is told, while it lasts.
 
     Raises:
         MissingExtraError: without viser.
         CockpitError: if the address cannot be had.
     """
-    viser = optional("viser", EXTRA)
+    optional("viser", EXTRA)
     from kittiwake.viewer.gate import Gate
+    from kittiwake.viewer.server import PageServer
 
-    token = None if token_file is None else token_in(token_file)
+    token = None if page.token_file is None else token_in(page.token_file)
     with ExitStack() as stack:
-        server = viser.ViserServer(host=LOOPBACK, port=0, verbose=False)
+        server = PageServer()
         stack.callback(server.stop)
         inner = server.get_port()
-        gate = _gate(lambda at: stack.enter_context(Gate(host, at, inner, token)), port)
+        gate = _gate(lambda at: stack.enter_context(Gate(page.host, at, inner, token)), page.port)
         cockpit = stack.enter_context(build(server))
-        if not quiet:
+        if not page.quiet:
             sys.stderr.write(f"The cockpit is at {gate.address}\n")
-        if browser and _has_desktop():
+        if page.browser and _has_desktop():
             webbrowser.open(gate.address)
         yield cockpit
 

@@ -8,12 +8,14 @@ from collections.abc import Generator
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kittiwake.cli.check import Overrides, Scenario, show_remarks
-from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson
+from kittiwake.cli.live import Gamepad, Speed, fly_live, pace_of
+from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
+from kittiwake.cli.page import LOOPBACK, Host, NoBrowser, Page, Port, TokenFile
 from kittiwake.core.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -66,12 +68,13 @@ def run(
             sys.stderr.write(said)
     pace = pace_of(speed)
     if not is_live:
-        refuse_without_live(speed, port, host, token_file, joystick=joystick)
+        given = {"--speed": speed, "--port": port, "--token-file": token_file}
+        refuse({**given, "--joystick": joystick}, "a run without --live")
     prepare_folder(folder)
     with show_progress(shown=not (as_json or quiet)) as progress:
         if is_live:
-            page = Page(port, host, token_file, browser=not no_browser, joystick=joystick)
-            log = fly_live(loaded, pace, page, folder, progress, quiet=quiet)
+            page = Page(port, host, token_file, browser=not no_browser, quiet=quiet)
+            log = fly_live(loaded, pace, page, folder, progress, joystick=joystick)
         else:
             simulation = Simulation(loaded)
             flight = simulation.flight()

@@ -4,16 +4,15 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from kittiwake.cli.check import Overrides, show_remarks
 from kittiwake.cli.live import Gamepad, Speed, live, pace_of
-from kittiwake.cli.options import Duration, Quiet, Seed
-from kittiwake.cli.page import LOOPBACK, Host, NoBrowser, Port, TokenFile, open_page
+from kittiwake.cli.options import Duration, Quiet, Seed, refuse
+from kittiwake.cli.page import LOOPBACK, Host, NoBrowser, Page, Port, TokenFile, open_page
 from kittiwake.cli.run import as_overrides, keep_compiled, show_progress
-from kittiwake.core.errors import CockpitError
 
 
 def view(
@@ -41,34 +40,27 @@ def view(
     A run's folder is replayed. A scenario is flown in real time, from the page: each flight is
     written into a folder of its own, runs/NAME-TIME, as 'kittiwake run' does.
     """
-    page = {"port": port, "host": host, "token_file": token_file, "browser": not no_browser}
+    page = Page(port, host, token_file, browser=not no_browser, quiet=quiet)
     if Path(what).is_dir():
         given = {"--set": overrides, "--speed": speed, "--duration": duration, "--seed": seed}
-        _refuse({**given, "--joystick": joystick}, "a run that is replayed")
-        _replay(Path(what), ghost, quiet=quiet, **page)
+        refuse({**given, "--joystick": joystick}, "a run that is replayed")
+        _replay(Path(what), ghost, page)
         return
-    _refuse({"--ghost": ghost}, "a scenario that is flown")
-    _fly(what, [*(overrides or []), *as_overrides(duration, seed)], speed, joystick, quiet, page)
+    refuse({"--ghost": ghost}, "a scenario that is flown")
+    _fly(what, [*(overrides or []), *as_overrides(duration, seed)], speed, page, joystick=joystick)
 
 
-def _refuse(options: dict[str, object], whom: str) -> None:
-    for name, value in options.items():
-        if value:
-            message = f"{name} does not go with {whom}"
-            raise CockpitError(message)
-
-
-def _replay(folder: Path, ghost: Path | None, *, quiet: bool, **page: object) -> None:
+def _replay(folder: Path, ghost: Path | None, page: Page) -> None:
     from kittiwake.viewer.cockpit import Cockpit
     from kittiwake.viewer.recorded import recorded
 
     show, replay = recorded(folder)
     beside = None if ghost is None else recorded(ghost)
 
-    def build(server: object) -> Cockpit:
+    def build(server: Any) -> Cockpit:
         return Cockpit(server, show, replay, ghost=beside)
 
-    with open_page(build, quiet=quiet, **page) as cockpit, suppress(KeyboardInterrupt):
+    with open_page(build, page) as cockpit, suppress(KeyboardInterrupt):
         cockpit.wait()
 
 
@@ -76,9 +68,9 @@ def _fly(
     scenario: str,
     items: list[str],
     speed: str | None,
+    page: Page,
+    *,
     joystick: bool,
-    quiet: bool,
-    page: dict[str, object],
 ) -> None:
     from kittiwake.analysis.overview import save_overview
     from kittiwake.runtime.loop import STOPPED
@@ -89,12 +81,12 @@ def _fly(
     loaded = load_scenario(scenario, items)
     loaded.check_flight()
     pace = pace_of(speed)
-    if not quiet:
+    if not page.quiet:
         show_remarks(loaded)
     first = Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     with (
-        show_progress(shown=not quiet) as progress,
-        live(loaded, pace, joystick=joystick, quiet=quiet, **page) as (session, cockpit),
+        show_progress(shown=not page.quiet) as progress,
+        live(loaded, pace, page, joystick=joystick) as (session, cockpit),
         suppress(KeyboardInterrupt),
     ):
         for number in count(1):

@@ -19,7 +19,6 @@ from kittiwake.runtime.thinning import Thinning
 from kittiwake.runtime.watch import Block, Verdict, Watch
 from kittiwake.scenario.size import steps_in
 
-
 # how the reason begins of a flight that somebody has ended
 STOPPED = "stopped by the user"
 

@@ -33,7 +33,7 @@ ALTITUDE_HZ, STEEPEST = 2.0, 0.3
 # a vessel slows down over so many seconds of its way
 APPROACH_S, VESSEL_MPS = 4.0, 1.0
 SINKS_MPS, RISES_MPS, TRAVELS_MPS = 0.5, 1.0, 2.0
-# one that sinks no faster than this, so far above where it should be, for so long stands on something
+# one that sinks no faster, so far above where it should be, for so long stands on something
 STANDS_MPS, STANDS_M, STANDS_S = 0.05, 0.3, 0.7
 
 Place = Float64[np.ndarray, "3"]

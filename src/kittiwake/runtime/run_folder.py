@@ -67,7 +67,8 @@ def fly_into(
 ) -> Log:
     """Flies and leaves scenario, log and summary in the folder; Ctrl-C ends it early and in order.
 
-    So does what is ``ended`` from elsewhere. The log's blocks reach the disk as they are flown, so a killed run keeps all but its last one.
+    So does what is ``ended`` from elsewhere. The log's blocks reach the disk as they are flown, so
+    a killed run keeps all but its last one.
     """
     if holds_run(folder):
         _remove_products(folder, simulation.scenario.tables.values())

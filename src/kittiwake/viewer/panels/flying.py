@@ -103,14 +103,13 @@ class FlyingPanel:
         gui = self._desk.server.gui
         with gui.add_folder("Angles and height"):
             low = self._session.course.ability(self._desk.picked).ground_z_m
-            height = self._situation()
-            up = HEIGHT_M if height is None else max(HEIGHT_M, float(height.position_m[2]) + 5.0)
-            begin = 1.0 if height is None else float(height.position_m[2])
+            now_m = float(self._here().position_m[2])
+            high = max(low + HEIGHT_M, now_m + 0.5 * HEIGHT_M)
             sliders = [
                 gui.add_slider("roll [deg]", -LEAN_DEG, LEAN_DEG, 0.5, 0.0),
                 gui.add_slider("pitch [deg]", -LEAN_DEG, LEAN_DEG, 0.5, 0.0),
                 gui.add_slider("yaw [deg]", -90.0, 90.0, 1.0, 0.0),
-                gui.add_slider("height [m]", low, low + up, 0.1, round(max(begin - low, 0.0), 1)),
+                gui.add_slider("height [m]", low, high, 0.1, max(now_m, low)),
             ]
 
         def lean(_: Any) -> None:
@@ -122,7 +121,7 @@ class FlyingPanel:
 
     def _rungs(self) -> None:
         gui = self._desk.server.gui
-        now = self._situation() or Situation(0.0, self._start(), np.zeros(3), 0.0, None)
+        now = self._here()
         able = self._session.course.ability(self._desk.picked)
         rungs = rungs_of(Setting(now, able, self._desk.vehicle))
         self._levers = []
@@ -138,8 +137,7 @@ class FlyingPanel:
             if choice.value == NO_RUNG:
                 self._session.course.ask(self._desk.picked, None)
                 return
-            here = self._situation() or now
-            rung = rungs_of(Setting(here, able, self._desk.vehicle))[choice.value]
+            rung = rungs_of(Setting(self._here(), able, self._desk.vehicle))[choice.value]
             with folder:
                 self._levers = self._sliders(rung)
 
@@ -208,9 +206,12 @@ class FlyingPanel:
     def _situation(self) -> Situation | None:
         return self._session.course.situation(self._desk.picked)
 
-    def _start(self) -> Any:
-        place = self._desk.vehicle.start.position_world_m
-        return np.array([float(place.x), float(place.y), float(place.z)])
+    def _here(self) -> Situation:
+        """Where it believes to be; before the flight, where it starts."""
+        start = self._desk.vehicle.start
+        place, yaw_rad = start.position_world_m, start.kinematics().euler_world_from_body.yaw_rad
+        begun = np.array([float(place.x), float(place.y), float(place.z)])
+        return self._situation() or Situation(0.0, begun, np.zeros(3), float(yaw_rad), None)
 
 
 class _Key:
