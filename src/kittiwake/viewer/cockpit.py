@@ -94,6 +94,8 @@ class Cockpit:
         for title, make in self._tabs():
             with tabs.add_tab(title):
                 panels.append(make())
+        with tabs.add_tab("View"):
+            self._view = ViewPanel(desk, self._scene)
         return panels
 
     def _tabs(self) -> Sequence[tuple[str, Callable[[], Panel]]]:
@@ -101,7 +103,6 @@ class Cockpit:
         seen: list[tuple[str, Callable[[], Panel]]] = [
             ("Readings", lambda: ReadingsPanel(desk)),
             ("Plots", lambda: PlotsPanel(desk)),
-            ("View", lambda: ViewPanel(desk, self._scene)),
         ]
         if session is None:
             return seen
@@ -137,6 +138,7 @@ class Cockpit:
             self._scene.draw(frame)
             if self._ghost is not None:
                 self._ghost.draw(frame.time_s)
+            self._view.follow(frame)
         if now_s - written_s < 1.0 / PANELS_HZ:
             return written_s
         with self._desk.server.atomic():

@@ -16,6 +16,11 @@ class PageServer(viser.ViserServer):
         with redirect_stdout(StringIO()):
             super().__init__(host=LOOPBACK, port=0, verbose=False)
 
+    def stop(self) -> None:
+        """Without a word on standard output."""
+        with redirect_stdout(StringIO()):
+            super().stop()
+
     def request_share_url(self, verbose: bool = True) -> str | None:  # noqa: FBT001, FBT002  viser's
         """Refuses: any page could ask for a tunnel through a server on the internet."""
         del verbose

@@ -24,7 +24,7 @@ class ViewPanel:
     def __init__(self, desk: Desk, scene: Scene) -> None:
         self._desk, self._scene = desk, scene
         gui = desk.server.gui
-        self._camera = gui.add_dropdown("Camera", (FREE, FOLLOW))
+        self._camera = gui.add_dropdown("Camera", (FOLLOW, FREE))
         home = gui.add_button("See everything")
         picture = gui.add_button("Save a picture (PNG)")
         with gui.add_folder("Layers"):
@@ -38,6 +38,9 @@ class ViewPanel:
         desk.server.on_client_connect(lambda client: self._look(client))
 
     def update(self, frame: Frame) -> None:
+        """Nothing of it changes by itself."""
+
+    def follow(self, frame: Frame) -> None:
         """Cameras that follow go on by as much as the vehicle has."""
         place = frame.rows[self._desk.picked][1:4]
         if self._camera.value == FOLLOW and self._place is not None:

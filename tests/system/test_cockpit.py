@@ -1,0 +1,249 @@
+"""The cockpit in a real browser: what a person sees and does there, and what the log says of it."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import expect, sync_playwright
+
+from kittiwake.analysis.log import Log
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+pytestmark = [
+    pytest.mark.skipif(BROWSER is None, reason="no browser; scripts/browser-setup installs one"),
+    pytest.mark.xdist_group("cockpit"),
+]
+# WebGL in software, and no service of the browser's maker
+FLAGS = [
+    *("--headless=new", "--no-sandbox", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"),
+]
+SCENARIO = """
+name: cockpit
+time: {rate_hz: 240, duration_s: 600, log_rate_hz: 48}
+world:
+  area: {x_m: [-500, 500], y_m: [-500, 500], z_m: [-1, 60]}
+  obstacles:
+    wall: {type: box, centre_world_m: [0, 4, 3], sides_m: [6, 0.5, 6]}
+vehicles:
+  drone:
+    model: angle-velocity
+    start: {position_world_m: [0, 0, 2]}
+    sensors: {turns: {type: ultrasonic-array, scheme: all-1}}
+    guidance: {type: hold}
+"""
+REFERENCE = Path(__file__).parent / "data" / "cockpit.png"
+SMALL = (160, 90)
+PATIENCE_S = 120.0
+
+
+@contextmanager
+def kittiwake(*arguments):
+    """The address that a command tells, while it runs; ended by Ctrl-C."""
+    command = [sys.executable, "-m", "kittiwake", *map(str, arguments), "--no-browser"]
+    command += ["--port", "0"]
+    # without a screen nobody opens a browser by mistake
+    environment = {key: value for key, value in os.environ.items() if key != "DISPLAY"}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            said = ""
+            while not (found := re.search(r"http://\S+", said)):
+                line = process.stderr.readline()
+                assert line, said
+                said += line
+            yield found[0]
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=PATIENCE_S)
+
+
+@contextmanager
+def page_at(address):
+    """The page in a browser, and what it asked for on the network."""
+    asked = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1280, "height": 720})
+        page.set_default_timeout(1e3 * PATIENCE_S)
+        expect.set_options(timeout=1e3 * PATIENCE_S)
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("websocket", lambda socket: asked.append(socket.url))
+        page.goto(address)
+        page.wait_for_selector("canvas")
+        yield page, asked
+        browser.close()
+
+
+def seen(page):
+    """What the scene looks like, small."""
+    picture = Image.open(BytesIO(page.locator("canvas").first.screenshot()))
+    return np.asarray(picture.convert("RGB").resize(SMALL, Image.Resampling.BOX), float)
+
+
+def tab(page, name):
+    page.get_by_role("tab", name=name).click()
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).first.click()
+
+
+def slider(page, label):
+    """The knob of a slider."""
+    beside = page.locator("label", has_text=label).first
+    return beside.locator("xpath=following::div[@role='slider'][1]")
+
+
+def logged(folder, *columns):
+    """Columns of what has been written so far."""
+    return Log.read(folder).tables["drone"].part(("time_s", *columns))
+
+
+def eventually(holds):
+    end_s = time.monotonic() + PATIENCE_S
+    while not (found := holds()) and time.monotonic() < end_s:
+        time.sleep(0.2)
+    assert found
+
+
+@pytest.fixture(scope="module")
+def flight(tmp_path_factory):
+    """A flight that is steered from a page, and what the log said meanwhile."""
+    folder = tmp_path_factory.mktemp("cockpit")
+    scenario, out = folder / "cockpit.yaml", folder / "out"
+    scenario.write_text(SCENARIO)
+    notes = {}
+    with (
+        kittiwake("run", scenario, "--live", "--out", out) as address,
+        page_at(address) as (page, asked),
+    ):
+        status = page.get_by_text("is flown by")
+        expect(status).to_contain_text("its own guidance")
+        expect(status).not_to_contain_text("being prepared")
+        notes["live"] = seen(page)
+        lean(page, out, notes)
+        take_off_and_land(page, out, notes)
+        change_round_robin(page, out)
+        notes["paused"] = pause(page, out)
+        notes["asked"] = asked
+    return out, notes
+
+
+def lean(page, out, notes):
+    """Pitch by the slider's arrow keys, half a degree each."""
+    knob = slider(page, "pitch [deg]")
+    for _ in range(12):
+        knob.press("ArrowRight")
+    eventually(lambda: logged(out, "cmd_qy")[-1, 1] > 0.04)
+    notes["leant_s"] = logged(out)[-1, 0]
+    press(page, "Hold")
+
+
+def take_off_and_land(page, out, notes):
+    """Up by two metres, and down to the ground."""
+    height_m = logged(out, "z_m")[-1, 1]
+    press(page, "Take off")
+    eventually(lambda: logged(out, "z_m")[-1, 1] > height_m + 1.9)
+    notes["rose_m"] = logged(out, "z_m")[-1, 1] - height_m
+    press(page, "Land")
+    eventually(lambda: logged(out, "z_m")[-1, 1] < 0.1)
+
+
+def change_round_robin(page, out):
+    """From all in turn to the one ahead alone, which then measures at 16 Hz."""
+    tab(page, "World")
+    press(page, "front-only")
+
+    def front_alone():
+        rows = logged(out, *(f"sensor.turns.active_{i}" for i in range(5)))
+        return (rows[-100:, 1] == 1.0).all() and (rows[-100:, 2:] == 0.0).all()
+
+    eventually(front_alone)
+
+
+def pause(page, out):
+    """How far the flight has come in a second of standing still."""
+    press(page, "Pause")
+    expect(page.get_by_text("paused")).to_be_visible()
+    time.sleep(0.5)
+    before_s = logged(out)[-1, 0]
+    time.sleep(1.0)
+    return logged(out)[-1, 0] - before_s
+
+
+def test_the_log_follows_the_slider(flight):
+    out, notes = flight
+    rows = logged(out, "qy", "vx_mps")
+    # half the sine of six degrees, which the angles follow within 50 ms
+    leant = rows[(rows[:, 0] > notes["leant_s"] - 0.3) & (rows[:, 0] <= notes["leant_s"])]
+    assert np.abs(rows[:, 1]).max() == pytest.approx(np.sin(np.radians(3.0)), abs=1e-3)
+    assert leant[-1, 2] > 0.0
+
+
+def test_it_takes_off_and_lands_by_buttons(flight):
+    assert flight[1]["rose_m"] == pytest.approx(2.0, abs=0.11)
+
+
+def test_a_paused_flight_stands_still(flight):
+    assert flight[1]["paused"] == 0.0
+
+
+def test_the_flight_is_written_as_by_run_when_it_is_ended(flight):
+    log = Log.read(flight[0])
+    assert log.complete
+    assert log.summary["reason"].startswith("stopped by the user")
+    assert (flight[0] / "overview.png").is_file()
+
+
+def test_nothing_is_asked_of_other_machines(flight):
+    hosts = {re.sub(r"^\w+://([^/:]+).*", r"\1", url) for url in flight[1]["asked"]}
+    assert hosts == {"127.0.0.1"}
+
+
+def test_the_scene_shows_the_drone_and_the_wall(flight):
+    picture = flight[1]["live"]
+    sky, middle = picture[:10].mean(axis=(0, 1)), picture[30:60, 40:80]
+    assert sky[2] > sky[0] + 20.0
+    assert np.ptp(middle, axis=(0, 1)).max() > 60.0
+
+
+def test_a_log_is_replayed_with_the_same_scene(flight):
+    out, _ = flight
+    with kittiwake("view", out) as address, page_at(address) as (page, asked):
+        press(page, "Pause")
+        press(page, "From the start")
+        expect(page.get_by_text("0.00 s")).to_be_visible()
+        begun = settled(page)
+        press(page, "Play")
+        eventually(lambda: float(page.get_by_text(" s").first.inner_text().split()[2]) > 4.0)
+        press(page, "Pause")
+        later = settled(page)
+    assert {re.sub(r"^\w+://([^/:]+).*", r"\1", url) for url in asked} == {"127.0.0.1"}
+    known = np.asarray(Image.open(REFERENCE).convert("RGB"), float)
+    assert np.abs(begun - known).mean() < 6.0
+    assert np.abs(later - begun).max() > 40.0
+
+
+def settled(page):
+    """The scene when it does not change any more."""
+    before = seen(page)
+    for _ in range(30):
+        time.sleep(0.5)
+        now = seen(page)
+        if np.abs(now - before).max() < 2.0:
+            return now
+        before = now
+    pytest.fail("the scene goes on changing")
