@@ -75,7 +75,8 @@ class Layers:
         """Each in the colour of its vehicle, if not all in one."""
         names = list(self._show.scenario.vehicles)
         trails = Trails(names, None if rgb is None else [rgb] * len(names))
-        handle = self._nodes.empty_lines("trails", len(trails.rgb), trails.rgb, TRAIL_WIDTH)
+        width = TRAIL_WIDTH if len(names) <= FEW else THIN_WIDTH
+        handle = self._nodes.empty_lines("trails", len(trails.rgb), trails.rgb, width)
         return self._changing(handle, "trails", trails.segments)
 
     def labels(self) -> list[Layer]:

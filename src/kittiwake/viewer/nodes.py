@@ -10,8 +10,8 @@ from kittiwake.core.look import Look
 from kittiwake.viewer.rotation import UPRIGHT
 from kittiwake.viewer.shapes import Rgb, is_closed
 
-# more instances than these are drawn coarser where they are small
-MANY = 50
+# batches of more triangles are drawn coarser where they are small
+MANY = 100_000
 # what is larger throws no shadow, which would blur all others
 LARGEST_SHADOW_M = 60.0
 
@@ -37,7 +37,7 @@ class Nodes:
             opacity=more.pop("opacity", look.opacity if clear else None),
             flat_shading=True,
             side=_side(look),
-            lod="auto" if instances > MANY else "off",  # codespell:ignore lod
+            lod="auto" if instances * len(look.faces) > MANY else "off",  # codespell:ignore lod
             cast_shadow=not clear,
             receive_shadow=not clear,
             **more,
