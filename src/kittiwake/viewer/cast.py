@@ -8,24 +8,22 @@ to frame; after a jump in time they go on from where they were.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
 
-from kittiwake.core.environment import AbstractPlatform
 from kittiwake.core.look import Look
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.physics.marine_vessel import MarineVessel
 from kittiwake.physics.surface_vessel import SurfaceVessel
 from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 from kittiwake.viewer.airframe import Airframe, airframe_looks, airframe_of, rotor_looks
+from kittiwake.viewer.decks import Decks
 from kittiwake.viewer.frame import Frame, Show
 from kittiwake.viewer.head import head_look
 from kittiwake.viewer.hull import propeller_look, rudder_look, vessel_looks, vessel_of
+from kittiwake.viewer.parts import CastPart as CastPart
+from kittiwake.viewer.parts import Poses
 from kittiwake.viewer.rotation import about, composed, rotated
 from kittiwake.viewer.selection import STATE, Selection
-from kittiwake.viewer.shapes import box
 
 X, Y, Z = 0, 1, 2
 # of a rotor that turns as fast as it can
@@ -36,29 +34,8 @@ LONGEST_S = 0.2
 HOVER_SHARE, OFF_OF_WEIGHT = 0.6, 0.05
 # of larger flocks no discs are shown, which nobody would see and every browser would be sent
 MOST_WITH_DISCS = 200
-PLATFORM_RGB = (82, 92, 106)
-PLATFORM_THICK_M = 0.06
 
 Place = tuple[float, float, float]
-
-
-class CastPart(NamedTuple):
-    """Equal looks: how many there are, and of each the vehicle to which it belongs.
-
-    Platforms of the world belong to none.
-    """
-
-    name: str
-    look: Look
-    instances: int
-    vehicles: tuple[str, ...]
-
-
-class Poses(NamedTuple):
-    """Where the instances of a part are."""
-
-    positions_world_m: Float[np.ndarray, "n 3"]
-    q_world_from_part: Float[np.ndarray, "n 4"]
 
 
 class Cast:
@@ -80,7 +57,7 @@ class Cast:
              for k in starts]
         )  # fmt: skip
         self._time_s: float | None = None
-        self._decks = _Decks(show.scenario.world.platforms)
+        self._decks = Decks(show.scenario.world.platforms)
         self.parts: tuple[CastPart, ...] = (
             *(
                 CastPart(
@@ -289,49 +266,6 @@ def _rotor_turn(
     weight_n = float(getattr(dynamics, "mass_kg", 1.0)) * gravity_mps2
     turning = spin * SHOWN_RADPS
     return _Turn(Z, "act_thrust_n", turning, True, max(weight_n, 1e-3), begun)  # noqa: FBT003
-
-
-class _Decks:
-    """The platforms of the world."""
-
-    def __init__(self, platforms: tuple[AbstractPlatform, ...]) -> None:
-        groups: dict[tuple[float, float], list[int]] = {}
-        for number, platform in enumerate(platforms):
-            support = platform.support(0.0)
-            size = float(support.length_m), float(support.width_m)
-            groups.setdefault(size, []).append(number)
-        self._groups = [np.array(numbers) for numbers in groups.values()]
-        self.parts = tuple(
-            CastPart(f"platforms {i + 1}", _plate(*size), len(numbers), ())
-            for i, (size, numbers) in enumerate(groups.items())
-        )
-
-        def supports(time_s: Any) -> tuple[Any, Any]:
-            found = [platform.support(time_s) for platform in platforms]
-            places = [_stacked(s.centre_world_m, "xyz") for s in found]
-            return jnp.stack(places), jnp.stack(
-                [_stacked(s.q_world_from_support, "wxyz") for s in found]
-            )
-
-        self._supports = jax.jit(supports)
-
-    def poses(self, time_s: float) -> list[Poses]:
-        """At a time."""
-        if not self._groups:
-            return []
-        with jax.enable_x64(True):  # noqa: FBT003  JAX's own
-            places, q = (np.asarray(part, float) for part in self._supports(float(time_s)))
-        return [Poses(places[numbers], q[numbers]) for numbers in self._groups]
-
-
-def _plate(length_m: float, width_m: float) -> Look:
-    """Its upper side is where things stand."""
-    plate = box((length_m, width_m, PLATFORM_THICK_M), (0.0, 0.0, -0.5 * PLATFORM_THICK_M))
-    return plate.look(PLATFORM_RGB)
-
-
-def _stacked(vector: Any, axes: str) -> Any:
-    return jnp.stack([jnp.asarray(getattr(vector, axis), float) for axis in axes])
 
 
 def _numbers(vector: Any, axes: str) -> list[float]:

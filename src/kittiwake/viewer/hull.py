@@ -25,7 +25,7 @@ DRAUGHT_OF_LENGTH = 0.06
 PONTOON_OF_BEAM = 0.24
 # of the length from the stern, where the bow in its own colour begins
 BOW_FROM = 0.86
-DECK_THICK_M, MARK_ABOVE_M = 0.03, 0.004
+DECK_THICK_M, MARK_ABOVE_M = 0.05, 0.004
 # of a propeller's circle, of the draught
 PROPELLER = 0.75
 

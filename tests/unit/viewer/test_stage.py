@@ -1,8 +1,13 @@
 """What stands still."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from kittiwake.environment.obstacles.mesh import Mesh
+from kittiwake.environment.obstacles.triangles import TriangleMesh
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.viewer.extent import extent_of
 from kittiwake.viewer.shapes import is_closed
 from kittiwake.viewer.stage import is_water, square_m, stage, stage_lines
@@ -83,3 +88,16 @@ def test_persons_and_classes_of_the_ground_are_those_of_the_seed(staged):
     high = np.max([bounds(look)[1][:2] for look in cells], axis=0)
     show = staged("person-search")
     np.testing.assert_allclose([low, high], np.array([e[:2] for e in extent_of(show)[:2]]))
+
+
+def test_a_mesh_from_a_file_is_its_triangles_where_it_stands(staged):
+    corners = np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0.0, 0, 0], [0, 1, 0], [0, 0, 2]]])
+    place = Vec3(1.0, 2.0, 3.0)
+    mesh = Mesh(TriangleMesh.of(corners, "file"), place, yaw_rad=np.pi / 2, scale=2.0)
+    show = staged("ultrasonic-turns")
+    world = replace(show.scenario.world, obstacles=(mesh,), obstacle_names=("rock",))
+    rock = dict(stage(show._replace(scenario=replace(show.scenario, world=world))))["obstacle rock"]
+    assert len(rock.faces) == 2
+    # turned to the left and twice as large: x to y, y to -x
+    low, high = bounds(rock)
+    np.testing.assert_allclose([low, high], [[-1, 2, 3], [1, 4, 7]], atol=1e-5)
