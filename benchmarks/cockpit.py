@@ -1,0 +1,117 @@
+"""How well a live flight keeps to the clock, and how soon it does what it is told.
+
+Twenty Crazyflies, each with a controller at 100 Hz, fly in real time while the cockpit draws them and
+somebody commands one after another. Run as ``python benchmarks/cockpit.py [--vehicles N]``.
+"""
+
+import argparse
+import random
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+from kittiwake.cli.run import keep_compiled
+from kittiwake.core.signals import PositionYaw
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.runtime.live import Clock
+from kittiwake.runtime.session import Session
+from kittiwake.scenario.load import load_scenario
+from kittiwake.viewer.board import Board
+from kittiwake.viewer.cockpit import Cockpit
+from kittiwake.viewer.frame import Show
+from kittiwake.viewer.server import PageServer
+
+SCENARIO = """
+name: twenty
+lost_vehicle: continue
+time: {{rate_hz: 200, duration_s: 3600, log_rate_hz: 50}}
+world: {{area: {{x_m: [-200, 200], y_m: [-200, 200], z_m: [0, 60]}}}}
+vehicles:
+  drone:
+    model: crazyflie
+    count: {count}
+    spacing_m: [2, 0, 0]
+    start: {{position_world_m: [0, 0, 5]}}
+    controller: [{{type: position, rate_hz: 100}}, {{type: acceleration, rate_hz: 100}},
+      {{type: attitude, rate_hz: 100}}]
+    guidance: hold
+"""
+
+
+class Watched:
+    """A manoeuvre that notes when the flight first asks for it."""
+
+    def __init__(self, place_m: tuple[float, float, float]) -> None:
+        self._signal = PositionYaw(Vec3(*place_m), 0.0)
+        self.asked_s, self.done_s = time.monotonic(), 0.0
+        self._asker = threading.get_ident()
+
+    def signal(self, now, able):
+        del now, able
+        if not self.done_s and threading.get_ident() != self._asker:
+            self.done_s = time.monotonic()
+        return self._signal
+
+
+def command(session, seconds, found):
+    """Asks vehicles for places, at times that have nothing to do with the flight's."""
+    names = list(session.course.scenario.vehicles)
+    end_s = time.monotonic() + seconds
+    while time.monotonic() < end_s:
+        wish = Watched((random.uniform(0, 40), random.uniform(-3, 3), random.uniform(4, 8)))
+        session.course.ask(random.choice(names), wish)
+        found.append(wish)
+        time.sleep(random.uniform(0.05, 0.2))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--vehicles", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    given = parser.parse_args()
+    keep_compiled()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "twenty.yaml"
+        file.write_text(SCENARIO.format(count=given.vehicles))
+        scenario = load_scenario(str(file))
+        posted: list[tuple[float, float]] = []
+        boards: list[Board] = []
+
+        def watch(block):
+            posted.append((time.monotonic(), float(next(iter(block.values()))[-1, 0])))
+            boards[0].post(block)
+
+        session = Session(scenario, Clock(1.0), watch)
+        columns = session.simulation.program.layout.columns
+        boards.append(Board(columns))
+        server = PageServer()
+        out = Path(folder) / "run"
+        out.mkdir()
+        flight = threading.Thread(target=lambda: session.fly(out))
+        with Cockpit(server, Show(scenario, 0, columns), boards[0], session):
+            flight.start()
+            while not session.course.ready or not posted:
+                time.sleep(0.1)
+            posted.clear()
+            wishes: list[Watched] = []
+            command(session, given.seconds, wishes)
+            session.close()
+            flight.join()
+    delays_ms = np.array([1e3 * (w.done_s - w.asked_s) for w in wishes if w.done_s])
+    walls, times = np.array(posted[20:]).T
+    late_ms = 1e3 * ((walls - walls[0]) - (times - times[0]))
+    late_ms -= late_ms.min()
+    print(f"{given.vehicles} vehicles, {times[-1] - times[0]:.1f} s flown in {walls[-1] - walls[0]:.1f} s")
+    print(f"real-time factor {(times[-1] - times[0]) / (walls[-1] - walls[0]):.4f}")
+    print("block late by %.1f ms (median), %.1f ms (99 %%)" % tuple(np.percentile(late_ms, [50, 99])))
+    print(
+        "command to applied input: %.1f ms (median), %.1f ms (95 %%), of %d"
+        % (*np.percentile(delays_ms, [50, 95]), len(delays_ms))
+    )
+
+
+if __name__ == "__main__":
+    main()
