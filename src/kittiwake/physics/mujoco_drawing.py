@@ -15,9 +15,9 @@ from kittiwake.physics.mujoco_scene import MUJOCO
 
 EXTRA = "camera"
 MISSING_GL = (
-    "cameras draw with OpenGL without a screen, and that cannot be begun here ({error}). On Debian "
-    "and Ubuntu scripts/render-setup installs it (libegl1 and libgl1-mesa-dri); a marker with "
-    "rendered: false needs none"
+    "cameras and films draw with OpenGL without a screen, and that cannot be begun here ({error}). "
+    "On Debian and Ubuntu scripts/render-setup installs it (libegl1 and libgl1-mesa-dri); a marker "
+    "with rendered: false needs none"
 )
 
 
@@ -31,13 +31,14 @@ def draw_later(work: Callable[[], Any]) -> "Future[Any]":
     return _desk().begin(work)
 
 
-def begin_graphics(at_end: Callable[[], object]) -> None:
+def begin_graphics(at_end: Callable[[], object], extra: str = EXTRA) -> None:
     """Loads the graphics library, once; ``at_end`` gives back what was drawn with it.
 
     Raises:
-        MissingExtraError: if it cannot be loaded here.
+        MissingExtraError: if it cannot be loaded here; the message names the extra.
     """
-    draw(lambda: _begun(at_end))
+    draw(lambda: _begin(extra))
+    _AT_END.setdefault(at_end)
 
 
 class _Desk:
@@ -67,19 +68,34 @@ def _desk() -> _Desk:
     return _Desk()
 
 
-@cache
-def _begun(at_end: Callable[[], object]) -> Any:
-    """The graphics library's context, bound to the thread that calls this."""
+# what gives back, in the order in which they began to draw
+_AT_END: dict[Callable[[], object], None] = {}
+
+
+def _begin(extra: str) -> None:
     # MuJoCo itself reads there with which library it is to draw
-    kind = os.environ.setdefault("MUJOCO_GL", "egl")
+    os.environ.setdefault("MUJOCO_GL", "egl")
     try:
         # which asks for that library at once, if the environment names it
-        optional(MUJOCO, EXTRA)
-        library = optional(f"mujoco.{'osmesa' if kind == 'osmesa' else 'egl'}", EXTRA)
-        context = library.GLContext(1, 1)
-        context.make_current()
+        optional(MUJOCO, extra)
+        _context()
     except (ImportError, AttributeError, RuntimeError, OSError) as error:
         raise MissingExtraError(MISSING_GL.format(error=str(error).split("\n")[0])) from None
+
+
+@cache
+def _context() -> Any:
+    """The graphics library's context, bound to the thread that calls this."""
+    kind = os.environ["MUJOCO_GL"]
+    library = optional(f"mujoco.{'osmesa' if kind == 'osmesa' else 'egl'}", EXTRA)
+    context = library.GLContext(1, 1)
+    context.make_current()
     # before the library is told that the process ends
-    atexit.register(lambda: draw(lambda: (at_end(), context.free())))
+    atexit.register(lambda: draw(lambda: _end(context)))
     return context
+
+
+def _end(context: Any) -> None:
+    for at_end in _AT_END:
+        at_end()
+    context.free()

@@ -25,6 +25,7 @@ from kittiwake.scenario.document import dump_document
 from kittiwake.scenario.schema import NAME_PATTERN
 
 PICTURE_FILE = "overview.png"
+FILM_MP4, FILM_GIF, STILL_FILE = "film.mp4", "film.gif", "still.png"
 # what run, plot and export write; a file of each vehicle and field comes on top
 PRODUCTS = (
     LOG_FILE,
@@ -33,6 +34,9 @@ PRODUCTS = (
     "flock-*.png",
     "sensors-*.png",
     "survey-*.png",
+    FILM_MP4,
+    FILM_GIF,
+    STILL_FILE,
     "log.parquet",
     "export.mcap",
     "samples.geojson",

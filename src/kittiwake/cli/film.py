@@ -1,0 +1,135 @@
+"""Films and pictures of a run's scene, as ``kittiwake plot`` makes them."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from kittiwake.core.errors import LogError, ScenarioError, did_you_mean
+
+if TYPE_CHECKING:
+    from kittiwake.analysis.log import Log
+    from kittiwake.scenario.scenario import Scenario
+    from kittiwake.viewer.take import Take
+
+FORMATS = ("mp4", "gif")
+
+
+class TakeWords(NamedTuple):
+    """What the options say about a film, as they were written."""
+
+    format: str | None
+    width: str | None
+    speed: str | None
+    begin: str | None
+    until: str | None
+    follow: str | None
+
+    def refuse_film_only(self, *, still: bool) -> None:
+        """Refuses what says how to film where nothing is filmed; a still has a width, too.
+
+        Raises:
+            ScenarioError: with the option.
+        """
+        only_film = {
+            "--format": self.format,
+            "--speed": self.speed,
+            "--from": self.begin,
+            "--until": self.until,
+        }
+        with_still = {"--width": self.width, "--follow": self.follow}
+        for option, given in {**only_film, **({} if still else with_still)}.items():
+            if given is not None:
+                message = f"{option} is about a film; write --film, too"
+                raise ScenarioError(message)
+
+    def take(self) -> "Take":
+        """The same with numbers.
+
+        Raises:
+            ScenarioError: with what is allowed.
+        """
+        from kittiwake.viewer.take import Take
+
+        if self.format not in (None, *FORMATS):
+            message = (
+                f"--format {self.format} is not known. {did_you_mean(self.format, [*FORMATS])}"
+            )
+            raise ScenarioError(message)
+        return Take(
+            "gif" if self.format == "gif" else "mp4",
+            None if self.width is None else round(_number("--width", self.width)),
+            None if self.speed is None else _number("--speed", self.speed),
+            None if self.begin is None else _number("--from", self.begin),
+            None if self.until is None else _number("--until", self.until),
+            self.follow,
+        )
+
+
+def film_into(folder: Path, words: TakeWords) -> None:
+    """Writes the film and says where it is."""
+    from kittiwake.runtime.run_folder import FILM_GIF, FILM_MP4
+    from kittiwake.viewer.film import film
+
+    take = words.take()
+    log, scenario = _read(folder)
+    path = folder / (FILM_GIF if take.format == "gif" else FILM_MP4)
+    with show_frames() as progress:
+        film(log, scenario, path, take, progress)
+    typer.echo(f"The film is {path}")
+
+
+def still_into(folder: Path, time: str, words: TakeWords) -> None:
+    """Writes a picture of the scene and says where it is."""
+    from PIL import Image
+
+    from kittiwake.runtime.run_folder import STILL_FILE
+    from kittiwake.viewer.film import still
+
+    time_s, take = _number("--still", time), words._replace(format=None).take()
+    log, scenario = _read(folder)
+    picture = still(log, scenario, time_s, take.size[0], follow=take.follow)
+    Image.fromarray(picture).save(folder / STILL_FILE)
+    typer.echo(f"The picture is {folder / STILL_FILE}")
+
+
+@contextmanager
+def show_frames() -> Generator[Callable[[int, int], None]]:
+    """A bar over pictures, on standard error."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("setting up", total=None)
+
+        def show(done: int, total: int) -> None:
+            words = f"filming {done} of {total} pictures"
+            bar.update(task, completed=done, total=total, description=words)
+
+        yield show
+
+
+def _read(folder: Path) -> "tuple[Log, Scenario]":
+    from kittiwake.analysis.log import SCENARIO_FILE, Log
+    from kittiwake.scenario.load import load_scenario
+
+    log = Log.read(folder)
+    if not (folder / SCENARIO_FILE).is_file():
+        message = (
+            f"'{folder}' holds no {SCENARIO_FILE}, which says what there is to see. Put back the "
+            "one that 'kittiwake run' wrote."
+        )
+        raise LogError(message)
+    return log, load_scenario(str(folder / SCENARIO_FILE))
+
+
+def _number(option: str, written: str) -> float:
+    with suppress(ValueError):
+        if isfinite(float(written)):
+            return float(written)
+    message = f"{option} {written} is not allowed; must be a number"
+    raise ScenarioError(message)
