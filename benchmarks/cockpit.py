@@ -1,7 +1,7 @@
 """How well a live flight keeps to the clock, and how soon it does what it is told.
 
-Twenty Crazyflies, each with a controller at 100 Hz, fly in real time while the cockpit draws them and
-somebody commands one after another. Run as ``python benchmarks/cockpit.py [--vehicles N]``.
+Twenty Crazyflies, each with a controller at 100 Hz, fly in real time while the cockpit draws them
+and somebody commands one after another. Run as ``python benchmarks/cockpit.py [--vehicles N]``.
 """
 
 import argparse
@@ -50,6 +50,7 @@ class Watched:
         self._asker = threading.get_ident()
 
     def signal(self, now, able):
+        """The place, always."""
         del now, able
         if not self.done_s and threading.get_ident() != self._asker:
             self.done_s = time.monotonic()
@@ -68,6 +69,7 @@ def command(session, seconds, found):
 
 
 def main():
+    """Flies, commands, tells."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--vehicles", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=30.0)
@@ -100,16 +102,23 @@ def main():
             command(session, given.seconds, wishes)
             session.close()
             flight.join()
-    delays_ms = np.array([1e3 * (w.done_s - w.asked_s) for w in wishes if w.done_s])
-    walls, times = np.array(posted[20:]).T
-    late_ms = 1e3 * ((walls - walls[0]) - (times - times[0]))
-    late_ms -= late_ms.min()
-    print(f"{given.vehicles} vehicles, {times[-1] - times[0]:.1f} s flown in {walls[-1] - walls[0]:.1f} s")
-    print(f"real-time factor {(times[-1] - times[0]) / (walls[-1] - walls[0]):.4f}")
-    print("block late by %.1f ms (median), %.1f ms (99 %%)" % tuple(np.percentile(late_ms, [50, 99])))
+    tell(given.vehicles, posted[20:], wishes)
+
+
+def tell(vehicles, posted, wishes):
+    """What was measured, in words."""
+    walls, times = np.array(posted).T
+    flown_s, passed_s = times[-1] - times[0], walls[-1] - walls[0]
+    late_ms = 1e3 * (walls - times)
+    late = np.percentile(late_ms - late_ms.min(), [50, 99])
+    delays_ms = [1e3 * (wish.done_s - wish.asked_s) for wish in wishes if wish.done_s]
+    middle, most = np.percentile(delays_ms, [50, 95])
+    print(f"{vehicles} vehicles, {flown_s:.1f} s flown in {passed_s:.1f} s")
+    print(f"real-time factor {flown_s / passed_s:.4f}")
+    print(f"blocks late by {late[0]:.1f} ms (median), {late[1]:.1f} ms (99 %)")
     print(
-        "command to applied input: %.1f ms (median), %.1f ms (95 %%), of %d"
-        % (*np.percentile(delays_ms, [50, 95]), len(delays_ms))
+        f"command to applied input: {middle:.1f} ms (median), {most:.1f} ms (95 %), "
+        f"of {len(delays_ms)}"
     )
 
 

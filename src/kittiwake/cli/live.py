@@ -95,6 +95,25 @@ def fly_live(
             cockpit.begun_anew()
 
 
+def fly_by_gamepad(
+    scenario: "Scenario",
+    speed: float,
+    folder: "Path",
+    follow: "Callable[[Flight], Callable[[float], None]]",
+) -> "Log":
+    """One flight into a folder without a page; one that is begun anew takes its place."""
+    from kittiwake.runtime.live import Clock
+    from kittiwake.runtime.session import Session
+
+    session = Session(scenario, Clock(speed))
+    with _by_gamepad(session, lambda _, words: typer.echo(words, err=True), wanted=True):
+        while True:
+            log = session.fly(folder, follow)
+            if not session.wanted_again:
+                return log
+            session.begin_again()
+
+
 @contextmanager
 def _by_gamepad(
     session: "Session", say: Callable[[str, str], None], *, wanted: bool

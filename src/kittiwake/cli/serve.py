@@ -16,7 +16,8 @@ import typer
 
 from kittiwake.cli.check import Overrides, Scenario, show_remarks
 from kittiwake.cli.hub import token_in
-from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson
+from kittiwake.cli.live import Gamepad, fly_by_gamepad
+from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
 from kittiwake.cli.run import (
     RUN_FAILED,
     as_overrides,
@@ -28,6 +29,7 @@ from kittiwake.core.errors import HubError
 
 if TYPE_CHECKING:
     from kittiwake.adapters.hub.client import Member
+    from kittiwake.analysis.log import Log
     from kittiwake.scenario.scenario import Scenario as LoadedScenario
 
 # for a hub of our own to open its ports
@@ -43,6 +45,7 @@ def serve(
     with_hub: Annotated[
         bool, typer.Option("--hub", help="Each vehicle is a member of a hub, which guides flocks.")
     ] = False,
+    joystick: Gamepad = False,
     base_port: Annotated[
         int, typer.Option(metavar="P", help="The hub's port of the first vehicle.")
     ] = 47100,
@@ -67,7 +70,7 @@ def serve(
     """Fly a scenario by the clock while others take part, and write its results into a folder.
 
     With --hub a hub guides the flocks: the one that listens at the base port, or one of its own,
-    which ends with the flight.
+    which ends with the flight. With --joystick a gamepad flies the first vehicle.
     """
     from kittiwake.adapters.hub.pilot import HubPilot
     from kittiwake.analysis.overview import save_overview
@@ -77,9 +80,11 @@ def serve(
     from kittiwake.runtime.simulation import Simulation
     from kittiwake.scenario.load import load_scenario
 
-    if not with_hub:
-        message = "nobody would take part; write --hub"
+    if not (with_hub or joystick):
+        message = "nobody would take part; write --hub or --joystick"
         raise HubError(message)
+    if joystick:
+        refuse({"--hub": with_hub, "--lockstep": lockstep}, "--joystick")
     pace = _pace_of(speed, lockstep=lockstep)
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
@@ -90,6 +95,12 @@ def serve(
     folder = out or Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     prepare_folder(folder)
     token = None if token_file is None else token_in(token_file)
+    if joystick:
+        with show_progress(shown=not (as_json or quiet)) as progress:
+            log = fly_by_gamepad(loaded, pace or 1.0, folder, progress)
+            save_overview(log, folder / PICTURE_FILE)
+        _end(log, folder, as_json=as_json, quiet=quiet)
+        return
     with ExitStack() as stack:
         if not _listens(host, base_port):
             own = _own_hub(scenario, items, host, base_port, token_file, lockstep=lockstep)
@@ -107,6 +118,10 @@ def serve(
         )
         log = fly_into(simulation, flight, folder, progress(flight))
         save_overview(log, folder / PICTURE_FILE)
+    _end(log, folder, as_json=as_json, quiet=quiet)
+
+
+def _end(log: "Log", folder: Path, *, as_json: bool, quiet: bool) -> None:
     summary = log.summary or {}
     if as_json:
         sys.stdout.write(json.dumps(summary) + "\n")

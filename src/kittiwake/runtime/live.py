@@ -1,4 +1,4 @@
-"""A flight in somebody's hands: paused, commanded, retuned and broken while it goes on.
+"""A flight in somebody's hands: paused, commanded, tuned anew and broken while it goes on.
 
 Until somebody does something it is the flight of ``kittiwake run``, bit for bit. From then on it
 goes on in a program whose numbers are arguments (``TunableProgram``). That is compiled beside the

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kittiwake.runtime import loop
 from kittiwake.runtime.loop import Memory
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build

@@ -32,7 +32,6 @@ class ViewPanel:
                 shown = bool(getattr(scene.options, layer.name))
                 box = gui.add_checkbox(layer.name, initial_value=shown)
                 box.on_update(desk.by_hand(self._toggle(layer.name)))
-        self._place: np.ndarray | None = None
         home.on_click(desk.by_hand(self._see_all))
         picture.on_click(desk.by_hand(self._picture))
         desk.server.on_client_connect(lambda client: self._look(client))
@@ -41,15 +40,20 @@ class ViewPanel:
         """Nothing of it changes by itself."""
 
     def follow(self, frame: Frame) -> None:
-        """Cameras that follow go on by as much as the vehicle has."""
+        """Cameras that follow look at the vehicle, from the side and distance that people choose.
+
+        Where a browser's camera is comes late, how far it is from what it looks at does not.
+        """
         place = frame.rows[self._desk.picked][1:4]
-        if self._camera.value == FOLLOW and self._place is not None:
-            gone = place - self._place
-            if np.isfinite(gone).all() and np.abs(gone).max() > 0.0:
-                for client in self._desk.server.get_clients().values():
-                    client.camera.position = np.asarray(client.camera.position) + gone
-                    client.camera.look_at = np.asarray(client.camera.look_at) + gone
-        self._place = place
+        if self._camera.value != FOLLOW or not np.isfinite(place).all():
+            return
+        for client in self._desk.server.get_clients().values():
+            camera = client.camera
+            if camera.update_timestamp == 0.0:
+                continue
+            away = np.asarray(camera.position) - np.asarray(camera.look_at)
+            with client.atomic():  # half of it seen would add up to a drift
+                camera.position, camera.look_at = place + away, place
 
     def _toggle(self, layer: str) -> Any:
         return lambda event: setattr(self._scene.options, layer, bool(event.target.value))
