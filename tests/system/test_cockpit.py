@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -77,8 +77,9 @@ def kittiwake(*arguments):
 def page_at(address):
     """The page in a browser, and what it asked for on the network."""
     asked = []
-    with sync_playwright() as playwright:
+    with sync_playwright() as playwright, ExitStack() as stack:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        stack.callback(browser.close)
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.set_default_timeout(1e3 * PATIENCE_S)
         expect.set_options(timeout=1e3 * PATIENCE_S)
@@ -87,7 +88,6 @@ def page_at(address):
         page.goto(address)
         page.wait_for_selector("canvas")
         yield page, asked
-        browser.close()
 
 
 def seen(page):
@@ -138,8 +138,12 @@ def flight(tmp_path_factory):
         expect(status).not_to_contain_text("being prepared")
         notes["live"] = seen(page)
         lean(page, out, notes)
+        notes["wind"] = blow(page, out)
         take_off_and_land(page, out, notes)
         change_round_robin(page, out)
+        notes["stuck"] = get_stuck(page, out)
+        notes["gain"] = tune(page, out)
+        notes["went_m"] = go_to_a_click(page, out)
         notes["paused"] = pause(page, out)
         notes["asked"] = asked
     return out, notes
@@ -179,6 +183,60 @@ def change_round_robin(page, out):
     eventually(front_alone)
 
 
+def blow(page, out):
+    """Wind from the north by a slider: what the drone feels, to the east and north."""
+    tab(page, "World")
+    slider(page, "speed at 6 m").press("End")
+    eventually(lambda: abs(logged(out, "wind_y_world_mps")[-1, 1]) > 1.0)
+    felt = logged(out, "wind_x_world_mps", "wind_y_world_mps")[-1, 1:]
+    slider(page, "speed at 6 m").press("Home")
+    tab(page, "Fly")
+    return felt
+
+
+def get_stuck(page, out):
+    """Whether the ultrasonic sensors say the same all the time, while they have failed."""
+    press(page, "Failures")
+    box = page.get_by_label("turns", exact=True)
+    box.check()
+    ranges = [f"sensor.turns.ranges_{i}_m" for i in range(5)]
+    eventually(lambda: np.ptp(logged(out, *ranges)[-40:, 1:], axis=0).max() == 0.0)
+    said = logged(out, *ranges)[-1, 1:]
+    tab(page, "Fly")
+    press(page, "Take off")
+    height_m = logged(out, "z_m")[-1, 1]
+    eventually(lambda: logged(out, "z_m")[-1, 1] > height_m + 1.0)
+    still = (logged(out, *ranges)[-1, 1:] == said).all()
+    tab(page, "World")
+    box.uncheck()
+    return still
+
+
+def tune(page, out):
+    """A gain of the position controller, as the scenario of the flight then has it."""
+    tab(page, "Gains")
+    press(page, "position")
+    field = page.locator("label", has_text="natural_frequency_radps").first
+    number = field.locator("xpath=following::input[@inputmode='decimal'][1]")
+    number.fill("0.9")
+    number.press("Enter")
+    return logged(out)[-1, 0]
+
+
+def go_to_a_click(page, out):
+    """How far it goes when somebody clicks on the ground beside it."""
+    tab(page, "Fly")
+    before_m = logged(out, "x_m", "y_m")[-1, 1:]
+    press(page, "Go to a click")
+    page.locator("canvas").first.click(position={"x": 500, "y": 600})
+
+    def gone_m():
+        return np.linalg.norm(logged(out, "x_m", "y_m")[-1, 1:] - before_m)
+
+    eventually(lambda: gone_m() > 0.3)
+    return gone_m()
+
+
 def pause(page, out):
     """How far the flight has come in a second of standing still."""
     press(page, "Pause")
@@ -200,6 +258,16 @@ def test_the_log_follows_the_slider(flight):
 
 def test_it_takes_off_and_lands_by_buttons(flight):
     assert flight[1]["rose_m"] == pytest.approx(2.0, abs=0.11)
+
+
+def test_wind_failures_and_clicks_do_what_they_say(flight):
+    notes = flight[1]
+    east_mps, north_mps = notes["wind"]
+    # from the north
+    assert abs(east_mps) < 1e-6
+    assert north_mps < -1.0
+    assert notes["stuck"]
+    assert notes["went_m"] > 0.3
 
 
 def test_a_paused_flight_stands_still(flight):
