@@ -138,7 +138,7 @@ def _acceleration_yaw(setting: Setting) -> Rung:
 def _thrust_attitude(setting: Setting) -> Rung:
     def signal(v: Sequence[float]) -> ThrustAttitude:
         roll, pitch, yaw = map(radians, v[:3])
-        return ThrustAttitude(v[3], Quaternion.from_euler(EulerZYX(yaw, pitch, roll)))
+        return ThrustAttitude(v[3], Quaternion.from_euler(EulerZYX(roll, pitch, yaw)))
 
     levers = [*_axes(("roll", "pitch"), "deg", LEAN_DEG), _yaw(setting), _thrust(setting)]
     return Rung("attitude and thrust", levers, signal)
