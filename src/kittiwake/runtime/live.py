@@ -23,7 +23,14 @@ from kittiwake.analysis.table import FAULTS
 from kittiwake.core.errors import CommandError, KittiwakeError, did_you_mean
 from kittiwake.runtime.carrying import carried
 from kittiwake.runtime.commands import numbers_of, refuse_dead_ends
-from kittiwake.runtime.maneuvers import Ability, Maneuver, Obey, Situation, situation_of
+from kittiwake.runtime.maneuvers import (
+    Ability,
+    Maneuver,
+    Obey,
+    Situation,
+    ability_of,
+    situation_of,
+)
 from kittiwake.runtime.pilot import Notice
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.tunable import TunableProgram, takes
@@ -271,10 +278,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self.program.fleet.place(vehicle)
         known = self._abilities
         if vehicle not in known:
-            record, world = self.scenario.vehicles[vehicle], self.scenario.world
-            mass_kg = float(getattr(record.dynamics, "mass_kg", 1.0))
-            weight_n = mass_kg * float(world.gravity_mps2)
-            known[vehicle] = Ability(takes(record), weight_n, mass_kg, float(world.ground_z_m))
+            record = self.scenario.vehicles[vehicle]
+            known[vehicle] = ability_of(record, takes(record), self.scenario.world)
         return known[vehicle]
 
     def situation(self, vehicle: str) -> Situation | None:

@@ -6,7 +6,7 @@ is said on the highest rung that the vehicle takes.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import atan2, cos, hypot, pi, sin
+from math import atan2, cos, hypot, inf, pi, sin
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -25,6 +25,8 @@ from kittiwake.core.signals import (
     VelocityYaw,
     VelocityYawRate,
 )
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
@@ -68,12 +70,13 @@ class Situation(NamedTuple):
 
 
 class Ability(NamedTuple):
-    """What a vehicle can be told, how heavy it is, and the height of the ground."""
+    """What a vehicle can be told, how heavy it is, the height of the ground, the most thrust."""
 
     takes: tuple[type, ...]
     weight_n: float
     mass_kg: float
     ground_z_m: float
+    most_thrust_n: float = inf
 
 
 @runtime_checkable
@@ -208,7 +211,17 @@ class Lean:
         thrust_n = (able.weight_n + able.mass_kg * lift) / upright
         angles = EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad)
         attitude = Quaternion.from_euler(angles)
-        return _by_mode(ThrustAttitude(max(thrust_n, 0.0), attitude), able)
+        thrust_n = min(max(thrust_n, 0.0), able.most_thrust_n)
+        return _by_mode(ThrustAttitude(thrust_n, attitude), able)
+
+
+def ability_of(vehicle: Vehicle, takes: tuple[type, ...], world: World) -> Ability:
+    """What a vehicle can do in a world, which takes these signals."""
+    dynamics = vehicle.dynamics
+    mass_kg = float(getattr(dynamics, "mass_kg", 1.0))
+    most_n = dynamics.command_bounds.get("thrust_n", (0.0, inf))[1]
+    weight_n = mass_kg * float(world.gravity_mps2)
+    return Ability(takes, weight_n, mass_kg, float(world.ground_z_m), float(most_n))
 
 
 def held_at(

@@ -213,6 +213,13 @@ def test_a_lean_keeps_angles_and_height(drone):
     assert v_mps > 0.5
 
 
+def test_a_lean_that_asks_for_too_much_goes_as_far_as_the_vehicle_can(drone):
+    drone.fly(0.1)
+    drone.course.ask("drone", Lean(radians(40.0), radians(40.0), 0.0, 19.0))
+    assert drone.flown(0.2, "drone", "cmd_thrust_n").max() == pytest.approx(28.8)
+    assert [*drone.course.asked] == ["drone"]
+
+
 def test_one_without_feet_lands_a_little_above_the_ground(drone):
     drone.fly(0.1)
     drone.course.ask("drone", Land())

@@ -57,7 +57,7 @@ def numbers(vector):
 
 
 def test_a_point_moves_along_the_line_at_the_speed_and_then_stays():
-    place = HOME_M + [3.0, 0.0, 4.0]
+    place = HOME_M + np.array([3.0, 0.0, 4.0])
     goes = GoTo(place, 0.5, 2.0)
     for time_s in np.arange(10.0, 15.0, 0.1):
         said = goes.signal(now(time_s), able(*FLIES))
@@ -72,11 +72,11 @@ def test_a_point_moves_along_the_line_at_the_speed_and_then_stays():
 
 
 def test_a_way_begins_where_the_vehicle_was_when_it_was_flown_first():
-    goes = GoTo(HOME_M + [4.0, 0.0, 0.0], 0.0, 1.0)
+    goes = GoTo(HOME_M + np.array([4.0, 0.0, 0.0]), 0.0, 1.0)
     goes.signal(now(5.0), able(*FLIES))
-    drifted = now(6.0, place=HOME_M + [0.0, 3.0, 0.0])
+    drifted = now(6.0, place=HOME_M + np.array([0.0, 3.0, 0.0]))
     said = goes.signal(drifted, able(*FLIES))
-    np.testing.assert_allclose(numbers(said.position_world_m), HOME_M + [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(numbers(said.position_world_m), HOME_M + np.array([1.0, 0.0, 0.0]))
 
 
 def test_a_place_where_the_vehicle_is_already_is_held():
@@ -95,22 +95,22 @@ def test_a_vehicle_of_modes_gets_a_place_as_a_mode():
 
 def test_a_vessel_heads_for_its_place_and_slows_down_before_it():
     takes = able(HeadingSpeed, Off)
-    far = held_at(HOME_M + [0.0, 30.0, 0.0], np.zeros(3), 0.0, now(), takes)
+    far = held_at(HOME_M + np.array([0.0, 30.0, 0.0]), np.zeros(3), 0.0, now(), takes)
     assert isinstance(far, HeadingSpeed)
     assert far.heading_rad == pytest.approx(pi / 2.0)
-    near = held_at(HOME_M + [0.0, 1.0, 0.0], np.zeros(3), 0.0, now(), takes)
+    near = held_at(HOME_M + np.array([0.0, 1.0, 0.0]), np.zeros(3), 0.0, now(), takes)
     assert 0.0 < near.speed_mps < far.speed_mps
-    there = held_at(HOME_M + [0.0, 0.1, 0.0], np.zeros(3), 0.0, now(yaw_rad=1.0), takes)
+    there = held_at(HOME_M + np.array([0.0, 0.1, 0.0]), np.zeros(3), 0.0, now(yaw_rad=1.0), takes)
     # it does not turn on the spot after a place that it has
     assert there.heading_rad == 1.0
 
 
 def test_a_vehicle_of_velocities_is_drawn_to_its_place_at_no_more_than_the_most():
     takes = able(*BY_VELOCITY)
-    near = held_at(HOME_M + [0.5, 0.0, 0.0], np.zeros(3), 0.2, now(), takes)
+    near = held_at(HOME_M + np.array([0.5, 0.0, 0.0]), np.zeros(3), 0.2, now(), takes)
     assert isinstance(near, VelocityYaw)
     assert numbers(near.velocity_world_mps) == pytest.approx([0.5, 0.0, 0.0])
-    far = held_at(HOME_M + [30.0, 40.0, 0.0], np.zeros(3), 0.2, now(), takes)
+    far = held_at(HOME_M + np.array([30.0, 40.0, 0.0]), np.zeros(3), 0.2, now(), takes)
     assert numbers(far.velocity_world_mps) == pytest.approx([0.6 * MOST_MPS, 0.8 * MOST_MPS, 0.0])
     assert far.yaw_rad == 0.2
 
@@ -120,7 +120,7 @@ def test_a_vehicle_of_accelerations_is_pulled_to_its_place_and_braked():
     here = held_at(HOME_M, np.zeros(3), 0.0, now(velocity=(1.0, 0.0, 0.0)), takes)
     assert isinstance(here, AccelerationYaw)
     assert numbers(here.acceleration_world_mps2)[0] < 0.0
-    far = held_at(HOME_M + [0.0, 0.0, 90.0], np.zeros(3), 0.0, now(), takes)
+    far = held_at(HOME_M + np.array([0.0, 0.0, 90.0]), np.zeros(3), 0.0, now(), takes)
     assert numbers(far.acceleration_world_mps2) == pytest.approx([0.0, 0.0, MOST_MPS2])
 
 
@@ -131,7 +131,7 @@ def test_a_landing_sinks_steadily_over_the_place_where_it_began():
     lands = Land()
     for time_s in (7.0, 8.0, 9.0):
         said = lands.signal(now(time_s, touching=False, yaw_rad=0.4), able(*FLIES))
-        sunk = HOME_M - [0.0, 0.0, SINKS_MPS * (time_s - 7.0)]
+        sunk = HOME_M - np.array([0.0, 0.0, SINKS_MPS * (time_s - 7.0)])
         np.testing.assert_allclose(numbers(said.position_world_m), sunk)
         assert said.yaw_rad == 0.4
 
@@ -195,6 +195,12 @@ def test_a_lean_has_its_angles():
     np.testing.assert_allclose(found, [0.1, -0.2, 0.3], atol=1e-9)
 
 
+def test_a_lean_asks_for_no_more_than_the_most_thrust():
+    strong = Ability(FLIES, 9.81, 1.0, 0.0, 15.0)
+    said = Lean(0.0, pi / 3.0, 0.0, 30.0).signal(now(), strong)
+    assert said.thrust_n == 15.0
+
+
 # signals that are given as they are
 
 
@@ -223,7 +229,7 @@ def test_a_velocity_in_axes_of_the_body_stays_so_inside_a_mode():
 
 
 def test_a_place_is_given_to_a_vehicle_of_velocities_as_one():
-    asked = PositionYaw(Vec3.of(HOME_M + [0.5, 0.0, 0.0]), 0.2)
+    asked = PositionYaw(Vec3.of(HOME_M + np.array([0.5, 0.0, 0.0])), 0.2)
     said = Obey(asked).signal(now(), able(*BY_VELOCITY))
     assert isinstance(said, VelocityYaw)
     assert numbers(said.velocity_world_mps) == pytest.approx([0.5, 0.0, 0.0])
