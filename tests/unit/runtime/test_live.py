@@ -1,11 +1,12 @@
 """Live flights: handed over without a jump, commanded, retuned and broken while they go on."""
 
-from math import radians
+from math import inf, radians
+from threading import Event
 
 import numpy as np
 import pytest
 
-from kittiwake.core.errors import CommandError, LadderError
+from kittiwake.core.errors import CommandError, LadderError, ScenarioError
 from kittiwake.core.signals import (
     AccelerationYaw,
     BodyVelocityYawRate,
@@ -13,9 +14,12 @@ from kittiwake.core.signals import (
     Off,
     PositionYaw,
     RotorSpeeds,
+    VelocityYaw,
     VelocityYawRate,
 )
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.runtime import live
+from kittiwake.runtime.live import Clock, LiveCourse
 from kittiwake.runtime.maneuvers import CLEARANCE_M, GoTo, Land, Lean, Obey
 
 # how far compilers may differ in a second, in any number of a row
@@ -250,6 +254,33 @@ def test_a_stick_flies_and_turns_a_vehicle_that_takes_accelerations(drone, kind)
     np.testing.assert_allclose(rows[-1, 2:], wanted, atol=0.15)
 
 
+VELOCITIES = """
+name: velocities
+time: {rate_hz: 200, duration_s: 20}
+vehicles:
+  drone:
+    model: angle-velocity
+    start: {position_world_m: [0, 0, 10], yaw_deg: 30}
+    controller: velocity
+    guidance: {type: hold, velocity_world_mps: [0, 0, 0]}
+"""
+
+
+def test_a_stick_flies_and_turns_a_vehicle_that_takes_velocities(in_hands):
+    hands = in_hands(VELOCITIES)
+    hands.settle()
+    hands.fly(0.1)
+    assert VelocityYaw in hands.course.ability("drone").takes
+    hands.course.ask("drone", Obey(BodyVelocityYawRate(Vec3(0.5, 0.0, 0.1), -0.4)))
+    rows = hands.flown(4.0, "drone", "qw", "qz", "vx_mps", "vy_mps", "vz_mps")
+    yaw_rad = np.unwrap(2.0 * np.arctan2(rows[:, 1], rows[:, 0]))
+    half = len(yaw_rad) // 2
+    rate_radps = (yaw_rad[-1] - yaw_rad[half]) / ((len(yaw_rad) - 1 - half) / 200.0)
+    assert rate_radps == pytest.approx(-0.4, rel=0.1)
+    wanted = [0.5 * np.cos(yaw_rad[-1]), 0.5 * np.sin(yaw_rad[-1]), 0.1]
+    np.testing.assert_allclose(rows[-1, 2:], wanted, atol=0.2)
+
+
 # changes
 
 
@@ -352,6 +383,52 @@ def test_what_is_wanted_includes_what_is_not_flown_yet(in_hands):
     course.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
     assert float(course.wanted.world.wind.speed_at_6m_mps) == 4.0
     assert course.scenario is hands.scenario
+
+
+@pytest.fixture
+def busy(one, monkeypatch):
+    """A course whose workshop is at a program until it is let go, and what lets it go."""
+    begun, go_on = Event(), Event()
+
+    def compiling(*_):
+        begun.set()
+        assert go_on.wait(30.0)
+        message = "cannot be compiled"
+        raise ScenarioError(message)
+
+    monkeypatch.setattr(live, "TunableProgram", compiling)
+    course = LiveCourse(one.scenario, one.simulation.program, Clock(inf))
+    course._steps = 4
+    course.change("world.gravity_mps2", "9.7")
+    assert begun.wait(30.0)
+    yield course, go_on
+    go_on.set()
+    course._workshop.shutdown()
+
+
+def test_what_is_being_compiled_and_what_waits_for_it_are_wanted(busy):
+    course, go_on = busy
+    course.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
+    wanted = course.wanted
+    assert float(wanted.world.gravity_mps2) == 9.7
+    assert float(wanted.world.wind.speed_at_6m_mps) == 4.0
+    # what turns out not to fly is not wanted any more
+    go_on.set()
+    course._workshop.submit(lambda: None).result(timeout=30.0)
+    assert course.scenario is course.wanted
+    assert course.take_problems() == ["cannot be compiled"] * 2
+
+
+def test_a_flight_that_is_over_begins_nothing_more_in_its_workshop(busy):
+    course, go_on = busy
+    course.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
+    course.__exit__()
+    go_on.set()
+    course._workshop.shutdown()
+    assert course.take_problems() == ["cannot be compiled"]
+    assert not course.ready
+    # it is kept for the next flight
+    assert float(course.wanted.world.wind.speed_at_6m_mps) == 4.0
 
 
 # failures
@@ -490,6 +567,14 @@ def test_a_step_of_a_mission_begins_when_it_is_asked_for(feet):
     feet.fly(0.1)
     (problem,) = feet.course.take_problems()
     assert "loop" in problem
+
+
+def test_behaviours_that_a_vehicle_does_not_have_are_told_and_it_flies_on(feet):
+    feet.begin()
+    feet.course.switch("uav-gazebo", ["cohesion"])
+    feet.fly(0.1)
+    (problem,) = feet.course.take_problems()
+    assert "behaviour" in problem
 
 
 def test_a_vessel_goes_to_its_place_and_stays_there(in_hands):
