@@ -43,7 +43,7 @@ SINKS_MPS, RISES_MPS, TRAVELS_MPS = 0.5, 1.0, 2.0
 # one that sinks no faster, so far above where it should be, for so long stands on something
 STANDS_MPS, STANDS_M, STANDS_S = 0.05, 0.3, 0.7
 # one without feet stays so far above the ground
-CLEARANCE_M = 0.5
+CLEARANCE_M = 0.05
 # a yaw that turns leads the vehicle's own by this at most
 LEADS_RAD = 0.5
 # what vehicles that are flown by modes take inside a mode
