@@ -17,7 +17,8 @@ def carried(before: Fleet, state: FleetState, after: Fleet, fresh: FleetState) -
     nor what has been added.
     """
     known, begun = _plain(state), _plain(fresh)
-    later = FleetState(
+    # in the order of ``FleetState``, which is not made of NumPy's arrays by its constructor
+    parts = (
         known.tick,
         tuple(
             _group(before, known, names, own)
@@ -27,6 +28,7 @@ def carried(before: Fleet, state: FleetState, after: Fleet, fresh: FleetState) -
         _kept(known.streams, begun.streams),
         _kept(known.radio, begun.radio),
     )
+    later = jax.tree.unflatten(jax.tree.structure(begun), jax.tree.leaves(parts))
     return _as_given(later, fresh)
 
 

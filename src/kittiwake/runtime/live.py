@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import dataclass, field
 from math import inf
 from queue import Empty, SimpleQueue
@@ -19,15 +20,22 @@ import jax
 import numpy as np
 
 from kittiwake.analysis.table import FAULTS
-from kittiwake.core.errors import KittiwakeError
+from kittiwake.core.errors import CommandError, KittiwakeError, did_you_mean
 from kittiwake.runtime.carrying import carried
 from kittiwake.runtime.commands import numbers_of, refuse_dead_ends
-from kittiwake.runtime.maneuvers import Ability, Maneuver, Situation, situation_of
+from kittiwake.runtime.maneuvers import (
+    Ability,
+    Maneuver,
+    Obey,
+    Situation,
+    ability_of,
+    situation_of,
+)
 from kittiwake.runtime.pilot import Notice
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.tunable import TunableProgram, takes
 from kittiwake.runtime.watch import Block, RowLayout, Violation
-from kittiwake.scenario.arming import armed
+from kittiwake.scenario.arming import armed, parts_that_fail
 from kittiwake.scenario.changing import changed
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import tuned
@@ -142,7 +150,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
     """Flies a scenario block by block as it is told, from any thread.
 
     Attributes:
-        scenario: with all changes so far.
+        scenario: with all changes that are flown.
         program: of the scenario as it was at the start.
         clock: when blocks are flown.
         watch: called with each block.
@@ -172,13 +180,20 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._reading: Reading | None = None
         self._own_faults = {name: v.faults for name, v in self.scenario.vehicles.items()}
         self._requests: SimpleQueue[Callable[[FleetState], FleetState]] = SimpleQueue()
+        # what is wanted and not begun, and what the workshop is at
         self._changes: dict[str, Change] = {}
-        self._lock = threading.Lock()
+        self._doing: dict[str, Change] = {}
+        # of what is wanted and what has failed, which pages write and the workshop reads
+        self._lock = threading.RLock()
         self._notices: SimpleQueue[Notice] = SimpleQueue()
+        # a process ends after the program that is being compiled, which cannot be cut short
         self._workshop = ThreadPoolExecutor(1, "workshop")
+        self._closed = False
         self._seed = 0
 
     def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._closed = True
         self._workshop.shutdown(wait=False, cancel_futures=True)
 
     @property
@@ -204,7 +219,15 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
     @property
     def failing(self) -> Mapping[str, Mapping[str, float]]:
         """By vehicle what has failed, and since when."""
-        return {name: dict(parts) for name, parts in self._failing.items()}
+        with self._lock:
+            return {name: dict(parts) for name, parts in self._failing.items()}
+
+    @property
+    def wanted(self) -> Scenario:
+        """The scenario with all that was asked for, flown already or not."""
+        with self._lock:
+            scenario, changes = self.scenario, {**self._doing, **self._changes}
+        return self._given(scenario, changes)[0]
 
     def begin(self, seed: int, steps: int) -> FleetState:
         """The state at the start."""
@@ -213,7 +236,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._steps = max(1, round(self.rate_hz / BLOCKS_HZ))
         self._plain = self.program.block(self._steps)
         state = self.program.start(seed)
-        self._workshop.submit(self._renewed)
+        self._have_renewed()
         return state
 
     def due(self, tick: int) -> bool:
@@ -232,7 +255,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
             times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
             block = self.program.by_vehicle(times, arrays)
         else:
-            state, arrays = self._tunable.fly(state, self._commands())
+            state, arrays = self._tunable.fly(state, self._commands(self._tunable))
             block = self._read(self._tunable, tick, arrays)
         self._rows = {name: rows[-1] for name, rows in block.items()}
         self.watch(block)
@@ -253,13 +276,11 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
             CommandError: if there is no such vehicle.
         """
         self.program.fleet.place(vehicle)
-        if vehicle not in self._abilities:
-            record, world = self.scenario.vehicles[vehicle], self.scenario.world
-            mass_kg = float(getattr(record.dynamics, "mass_kg", 1.0))
-            weight_n = mass_kg * float(world.gravity_mps2)
-            able = Ability(takes(record), weight_n, mass_kg, float(world.ground_z_m))
-            self._abilities[vehicle] = able
-        return self._abilities[vehicle]
+        known = self._abilities
+        if vehicle not in known:
+            record = self.scenario.vehicles[vehicle]
+            known[vehicle] = ability_of(record, takes(record), self.scenario.world)
+        return known[vehicle]
 
     def situation(self, vehicle: str) -> Situation | None:
         """What a vehicle believes of itself; None before the first block."""
@@ -279,8 +300,11 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         if maneuver is None:
             self._asked.pop(vehicle, None)
             return
+        if isinstance(maneuver, Obey):
+            maneuver.follow(self._asked.get(vehicle))
         if now is not None:
-            signal = maneuver.signal(now, able)
+            # of a copy, because what is asked for begins when it is flown
+            signal = copy(maneuver).signal(now, able)
             numbers_of({vehicle: signal}, self.scenario.vehicles)
             refuse_dead_ends(((vehicle, type(signal)),), self.scenario.vehicles)
         self._asked[vehicle] = maneuver
@@ -304,34 +328,46 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._build(named, lambda scenario: tuned(scenario, entry, controller, gains))
 
     def fail(self, vehicle: str, part: str, *, failed: bool) -> None:
-        """Makes a part of a vehicle fail, or work again."""
-        parts = self._failing.setdefault(vehicle, {})
-        if failed == (part in parts):
-            return
-        if failed:
-            parts[part] = self.time_s
-        else:
-            del parts[part]
+        """Makes a part of a vehicle fail, or work again.
+
+        Raises:
+            CommandError: if there is no such vehicle, or no such part of it.
+        """
+        self.program.fleet.place(vehicle)
+        known = parts_that_fail(self.scenario.vehicles[vehicle])
+        if part not in known:
+            message = f"'{vehicle}' has no '{part}' that fails. {did_you_mean(part, [*known])}"
+            raise CommandError(message)
+        with self._lock:
+            parts = self._failing.setdefault(vehicle, {})
+            if failed == (part in parts):
+                return
+            if failed:
+                parts[part] = self.time_s
+            else:
+                del parts[part]
         self._notices.put((vehicle, f"{part} {'fails' if failed else 'works again'}"))
         self._touched = True
-        self._workshop.submit(self._renewed)
+        self._have_renewed()
 
     def take_problems(self) -> list[str]:
         """What could not be done since one asked last."""
         return [*_waiting(self.problems)]
 
-    def _commands(self) -> dict[str, Any]:
+    def _commands(self, program: TunableProgram) -> dict[str, Any]:
         """What those who have been asked for something are to do now."""
         commands = {}
         for name, maneuver in self.asked.items():
             now = self.situation(name)
-            assert now is not None, "a block has been flown"
+            if now is None:
+                continue  # it begins behind the first block
             signal = maneuver.signal(now, self.ability(name))
             try:
-                numbers_of({name: signal}, self.scenario.vehicles)
+                program.check(name, signal)
             except KittiwakeError as error:
                 self.problems.put(str(error))
-                self._asked.pop(name, None)
+                if self._asked.get(name) is maneuver:
+                    self._asked.pop(name, None)
                 continue
             commands[name] = signal
         return commands
@@ -356,30 +392,33 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
             self._changes.pop(key, None)
             self._changes[key] = change
         self._touched = True
-        self._workshop.submit(self._renewed)
+        self._have_renewed()
+
+    def _have_renewed(self) -> None:
+        """Has the workshop look at what is wanted, while there is a flight."""
+        with self._lock:
+            if not self._closed:
+                self._workshop.submit(self._renewed)
 
     def _renewed(self) -> None:
-        """The same; a fault of ours must not be lost in its thread."""
+        """What ``_renew`` does; a fault of ours must not be lost in its thread."""
         try:
             self._renew()
         except Exception as error:
             self.problems.put(f"{type(error).__name__}: {error}")
             raise
+        finally:
+            with self._lock:
+                self._doing = {}
 
     def _renew(self) -> None:
         """In the workshop: the program for the scenario as it is wanted now."""
         with self._lock:
-            wanted, self._changes = self._changes, {}
-            idle = not wanted and self._latest is not None and self._latest_failing == self.failing
-        if idle:
-            return
-        scenario = self.scenario
-        for change in wanted.values():
-            try:
-                scenario = change(scenario)
-            except KittiwakeError as error:
-                self.problems.put(str(error))
-        failing = self.failing
+            failing = self.failing
+            if not self._changes and self._latest is not None and self._latest_failing == failing:
+                return
+            self._doing, self._changes = self._changes, {}
+        scenario, self._doing = self._given(self.scenario, self._doing)
         ready = armed(scenario, failing)
         try:
             fleet = ready.fleet(single_precision=self.program.fleet.single_precision, tunable=True)
@@ -393,7 +432,25 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         except KittiwakeError as error:
             self.problems.put(str(error))
             return
-        self.scenario, self._latest, self._latest_failing = scenario, program, failing
+        with self._lock:
+            self.scenario, self._doing = scenario, {}
+        # of the vehicles as they were
+        self._abilities = {}
+        self._latest, self._latest_failing = program, failing
+
+    def _given(
+        self, scenario: Scenario, changes: Mapping[str, Change]
+    ) -> tuple[Scenario, dict[str, Change]]:
+        """The scenario with changes, and which of them can be made."""
+        made = {}
+        for key, change in changes.items():
+            try:
+                scenario = change(scenario)
+            except KittiwakeError as error:
+                self.problems.put(str(error))
+            else:
+                made[key] = change
+        return scenario, made
 
     def _handed_over(self, state: FleetState, program: TunableProgram) -> FleetState:
         """The state for another program, which flies from now on."""

@@ -5,8 +5,8 @@ is said on the highest rung that the vehicle takes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import atan2, cos, hypot, pi
+from dataclasses import dataclass, field
+from math import atan2, cos, hypot, inf, pi, sin
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -14,19 +14,26 @@ from jaxtyping import Float64
 
 from kittiwake.core.signals import (
     AccelerationYaw,
+    BodyVelocityYawRate,
     HeadingSpeed,
     ModeCommand,
     Off,
     PositionYaw,
     ThrustAttitude,
+    ThrustRates,
+    ThrustTorque,
     VelocityYaw,
+    VelocityYawRate,
 )
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 
 # of the law by which a vehicle without a position controller is flown to a place
 POSITION_HZ, DAMPING = 1.0, 1.0
+_OMEGA = 2.0 * pi * POSITION_HZ / 4.0
 MOST_MPS, MOST_MPS2 = 2.0, 4.0
 # of the law that keeps an altitude under given angles
 ALTITUDE_HZ, STEEPEST = 2.0, 0.3
@@ -35,6 +42,19 @@ APPROACH_S, VESSEL_MPS = 4.0, 1.0
 SINKS_MPS, RISES_MPS, TRAVELS_MPS = 0.5, 1.0, 2.0
 # one that sinks no faster, so far above where it should be, for so long stands on something
 STANDS_MPS, STANDS_M, STANDS_S = 0.05, 0.3, 0.7
+# one without feet stays so far above the ground
+CLEARANCE_M = 0.05
+# a yaw that turns leads the vehicle's own by this at most
+LEADS_RAD = 0.5
+# what vehicles that are flown by modes take inside a mode
+OF_MODES = (
+    PositionYaw,
+    VelocityYawRate,
+    BodyVelocityYawRate,
+    ThrustAttitude,
+    ThrustRates,
+    ThrustTorque,
+)
 
 Place = Float64[np.ndarray, "3"]
 
@@ -50,12 +70,13 @@ class Situation(NamedTuple):
 
 
 class Ability(NamedTuple):
-    """What a vehicle can be told, how heavy it is, and the height of the ground."""
+    """What a vehicle can be told, how heavy it is, the height of the ground, the most thrust."""
 
     takes: tuple[type, ...]
     weight_n: float
     mass_kg: float
     ground_z_m: float
+    most_thrust_n: float = inf
 
 
 @runtime_checkable
@@ -67,16 +88,49 @@ class Maneuver(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass
 class Obey:
-    """One signal, all the time."""
+    """One signal, all the time.
+
+    A velocity with a yaw rate, as sticks give it, becomes a velocity or an acceleration and a yaw
+    that turns, for a vehicle that takes only these. The axes of the body are level ones then.
+    """
 
     asked: Any
+    # when which yaw was asked for
+    _turned: tuple[float, float] | None = field(default=None, repr=False, compare=False)
 
     def signal(self, now: Situation, able: Ability) -> Any:
-        """It, or the mode that it belongs to for a vehicle that is flown by modes."""
-        del now
-        return _by_mode(self.asked, able)
+        """It, or what says the same to this vehicle."""
+        if type(self.asked) in able.takes or _flown_by_modes(able):
+            return _by_mode(self.asked, able)
+        match self.asked:
+            case VelocityYawRate(velocity_world_mps=velocity, yaw_rate_radps=rate):
+                return self._moving(_numbers(velocity), float(rate), now, able)
+            case BodyVelocityYawRate(velocity_body_mps=velocity, yaw_rate_radps=rate):
+                if VelocityYawRate in able.takes:
+                    return VelocityYawRate(Vec3.of(_ahead(velocity, now.yaw_rad)), rate)
+                return self._moving(_ahead(velocity, now.yaw_rad), float(rate), now, able)
+            case PositionYaw(position_world_m=place, yaw_rad=yaw, velocity_world_mps=velocity):
+                return held_at(_numbers(place), _numbers(velocity), float(yaw), now, able)
+            case _:
+                return self.asked
+
+    def follow(self, before: Maneuver | None) -> None:
+        """Takes the place of another one; the yaw then turns on from where that had it."""
+        if isinstance(before, Obey):
+            self._turned = before._turned
+
+    def _moving(self, velocity_mps: Place, rate_radps: float, now: Situation, able: Ability) -> Any:
+        if not {VelocityYaw, AccelerationYaw} & {*able.takes}:
+            return self.asked
+        since_s, yaw_rad = self._turned or (now.time_s, now.yaw_rad)
+        yaw_rad += rate_radps * (now.time_s - since_s)
+        # a vehicle that cannot turn so fast is not left behind
+        lead_rad = (yaw_rad - now.yaw_rad + pi) % (2.0 * pi) - pi
+        yaw_rad = now.yaw_rad + min(max(lead_rad, -LEADS_RAD), LEADS_RAD)
+        self._turned = now.time_s, yaw_rad
+        return moved_at(velocity_mps, (yaw_rad, rate_radps), now, able)
 
 
 @dataclass
@@ -107,7 +161,7 @@ class GoTo:
 class Land:
     """Straight down until it stands on something, then motors off.
 
-    One without feet stops over the ground and stays there.
+    One without feet stops a little above the ground and stays there.
     """
 
     _begun: tuple[float, Place, float] | None = None
@@ -122,7 +176,7 @@ class Land:
         if self._down or self._stands(now):
             self._down = True
             return Off()
-        low_m = able.ground_z_m if now.touching is None else -np.inf
+        low_m = able.ground_z_m + CLEARANCE_M if now.touching is None else -np.inf
         up_m = max(float(from_m[2]) - SINKS_MPS * (now.time_s - began_s), low_m)
         sinking = np.array([0.0, 0.0, -SINKS_MPS if up_m > low_m else 0.0])
         return held_at(np.array([*from_m[:2], up_m]), sinking, yaw_rad, now, able)
@@ -155,9 +209,19 @@ class Lean:
         lift = float(np.clip(lift, -MOST_MPS2, MOST_MPS2))
         upright = max(cos(self.roll_rad) * cos(self.pitch_rad), STEEPEST)
         thrust_n = (able.weight_n + able.mass_kg * lift) / upright
-        angles = EulerZYX(self.yaw_rad, self.pitch_rad, self.roll_rad)
+        angles = EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad)
         attitude = Quaternion.from_euler(angles)
-        return _by_mode(ThrustAttitude(max(thrust_n, 0.0), attitude), able)
+        thrust_n = min(max(thrust_n, 0.0), able.most_thrust_n)
+        return _by_mode(ThrustAttitude(thrust_n, attitude), able)
+
+
+def ability_of(vehicle: Vehicle, takes: tuple[type, ...], world: World) -> Ability:
+    """What a vehicle can do in a world, which takes these signals."""
+    dynamics = vehicle.dynamics
+    mass_kg = float(getattr(dynamics, "mass_kg", 1.0))
+    most_n = dynamics.command_bounds.get("thrust_n", (0.0, inf))[1]
+    weight_n = mass_kg * float(world.gravity_mps2)
+    return Ability(takes, weight_n, mass_kg, float(world.ground_z_m), float(most_n))
 
 
 def held_at(
@@ -175,9 +239,38 @@ def held_at(
     if VelocityYaw in able.takes:
         wanted = _at_most(velocity_mps + POSITION_HZ * away, MOST_MPS)
         return VelocityYaw(Vec3(*map(float, wanted)), yaw_rad)
-    omega = 2.0 * pi * POSITION_HZ / 4.0
-    pull = omega**2 * away + 2.0 * DAMPING * omega * (velocity_mps - now.velocity_mps)
-    return AccelerationYaw(Vec3(*map(float, _at_most(pull, MOST_MPS2))), yaw_rad)
+    return _pulled(_OMEGA**2 * away, velocity_mps, (yaw_rad, 0.0), now)
+
+
+def moved_at(
+    velocity_mps: Place, turning: tuple[float, float], now: Situation, able: Ability
+) -> Any:
+    """What gives a vehicle a velocity, with a yaw and its rate, on the highest rung it takes."""
+    if VelocityYaw in able.takes:
+        yaw_rad, rate_radps = turning
+        return VelocityYaw(Vec3.of(velocity_mps), yaw_rad, yaw_rate_radps=rate_radps)
+    return _pulled(np.zeros(3), velocity_mps, turning, now)
+
+
+def _pulled(
+    pull: Place, velocity_mps: Place, turning: tuple[float, float], now: Situation
+) -> AccelerationYaw:
+    """A pull, and one towards a velocity."""
+    yaw_rad, rate_radps = turning
+    pull = pull + 2.0 * DAMPING * _OMEGA * (velocity_mps - now.velocity_mps)
+    pull = _at_most(pull, MOST_MPS2)
+    return AccelerationYaw(Vec3(*map(float, pull)), yaw_rad, yaw_rate_radps=rate_radps)
+
+
+def _ahead(velocity_body_mps: Vec3, yaw_rad: float) -> Place:
+    """A velocity in level axes of the body, in those of the world."""
+    ahead, left, up = _numbers(velocity_body_mps)
+    sine, cosine = sin(yaw_rad), cos(yaw_rad)
+    return np.array([cosine * ahead - sine * left, sine * ahead + cosine * left, up])
+
+
+def _numbers(vector: Vec3) -> Place:
+    return np.array([float(vector.x), float(vector.y), float(vector.z)])
 
 
 def situation_of(row: Mapping[str, float]) -> Situation:
@@ -198,7 +291,7 @@ def _flown_by_modes(able: Ability) -> bool:
 
 def _by_mode(asked: Any, able: Ability) -> Any:
     """A signal that a vehicle takes itself, or as a mode with its command."""
-    if type(asked) in able.takes or not _flown_by_modes(able):
+    if type(asked) in able.takes or not _flown_by_modes(able) or type(asked) not in OF_MODES:
         return asked
     return ModeCommand(0.0).told(asked)
 

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from queue import SimpleQueue
 
 from kittiwake.analysis.log import Log
 from kittiwake.runtime.live import Clock, LiveCourse
@@ -27,8 +28,10 @@ class Session:
         self, scenario: Scenario, clock: Clock, watch: Callable[[Block], None] = lambda _: None
     ) -> None:
         self.clock = clock
-        self._watch, self._scenario = watch, scenario
+        self._watch = watch
         self._again, self._closed = threading.Event(), threading.Event()
+        self.problems: SimpleQueue[str] = SimpleQueue()
+        self._next_seed = scenario.seed
         self._begin(scenario, scenario.seed)
 
     @property
@@ -60,7 +63,7 @@ class Session:
     def begin_again(self) -> None:
         """Gets ready for the flight that was asked for."""
         self._again.clear()
-        self._begin(self.course.scenario, self._next_seed)
+        self._begin(self.course.wanted, self._next_seed)
 
     def close(self) -> None:
         """Ends the flight, and there is to be no other."""
@@ -68,9 +71,11 @@ class Session:
         self.clock.end()
 
     def _begin(self, scenario: Scenario, seed: int) -> None:
-        self.seed = self._next_seed = seed
+        self.seed = seed
         self.simulation = Simulation(scenario)
-        self.course = LiveCourse(scenario, self.simulation.program, self.clock, self._watch)
+        program = self.simulation.program
+        # what was wrong with a change may turn out in the flight that is to have it
+        self.course = LiveCourse(scenario, program, self.clock, self._watch, self.problems)
 
     def _ended(self) -> bool:
         return self._again.is_set() or self._closed.is_set()

@@ -19,7 +19,7 @@ from kittiwake.core.keys import seed_key
 from kittiwake.core.signals import blank
 from kittiwake.core.strong import strong
 from kittiwake.core.vehicle import Vehicle
-from kittiwake.runtime.commands import SIGNALS, leads_down, numbers_of
+from kittiwake.runtime.commands import SIGNALS, leads_down, numbers_of, refuse_dead_ends
 from kittiwake.runtime.program import violation_among
 from kittiwake.runtime.watch import Violation
 from kittiwake.sim.fleet import Fleet, rolled
@@ -77,6 +77,17 @@ class TunableProgram:
             self._numbers = _numbers(fleet)
         self.fleet, self._vehicles = fleet, vehicles
 
+    def check(self, vehicle: str, signal: Any) -> None:
+        """Refuses what a vehicle cannot be commanded by.
+
+        Raises:
+            CommandError: for a signal with numbers that are not allowed.
+            LadderError: for one of a kind that it does not take.
+        """
+        numbers_of({vehicle: signal}, self._vehicles)
+        if type(signal) not in self._kinds[self.fleet.place(vehicle)[0]]:
+            refuse_dead_ends(((vehicle, type(signal)),), self._vehicles)
+
     def fly(
         self, state: FleetState, commands: Mapping[str, Any]
     ) -> tuple[FleetState, list[np.ndarray]]:
@@ -100,10 +111,7 @@ class TunableProgram:
         fleet = _with(self.fleet, numbers)
         given = [
             tuple(
-                Order(
-                    from_columns(kind, dict(zip(column_names(kind), own.numbers.T, strict=True))),
-                    own.addressed,
-                )
+                Order(jax.vmap(partial(_signal, kind))(own.numbers), own.addressed)
                 for kind, own in zip(kinds, written, strict=True)
             )
             for kinds, written in zip(self._kinds, orders, strict=True)
@@ -139,6 +147,11 @@ def takes(vehicle: Vehicle) -> tuple[type, ...]:
     return tuple(kind for kind in SIGNALS if leads_down(kind, vehicle))
 
 
+def _signal(kind: type, numbers: jax.Array) -> Any:
+    """A signal of its numbers."""
+    return from_columns(kind, dict(zip(column_names(kind), numbers, strict=True)))
+
+
 def _nothing(kind: type) -> list[float]:
     """The numbers of a signal that asks for nothing."""
     columns = to_columns(blank(kind))
@@ -171,7 +184,7 @@ def _frame_of(fleet: Fleet) -> Any:
 def _same_rest(one: Fleet, other: Fleet) -> bool:
     """Whether what was folded in is the same."""
     rests = (
-        jax.tree.leaves(_with(fleet, ([None] * len(fleet.groups), None, None)))
+        jax.tree.leaves(_with(fleet, jax.tree.map(lambda _: 0.0, _tunable_parts(fleet))))
         for fleet in (one, other)
     )
     return all(np.array_equal(a, b) for a, b in zip(*rests, strict=True))

@@ -57,7 +57,8 @@ def _armed(vehicle: Vehicle, failing: Failures) -> Vehicle:
     return replace(
         vehicle,
         turbulence=turbulence,
-        faults=tuple(sorted((*vehicle.faults, *dormant), key=lambda fault: float(fault.at_s))),
+        # in this order whenever they begin, so that a flight need not be compiled anew for it
+        faults=(*vehicle.faults, *dormant),
         sensors={
             name: replace(sensor, component=_fallible(sensor.component, failed=name in failing))
             for name, sensor in vehicle.sensors.items()

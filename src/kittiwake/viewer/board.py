@@ -46,10 +46,10 @@ class Board:
         self._history: deque[np.ndarray] = deque()
 
     def post(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
-        """A block of a flight; an earlier time than the last one begins anew."""
+        """A block of a flight; one that is no later than the last one begins anew."""
         with self._lock:
             time_s = float(next(iter(block.values()))[-1, 0])
-            if self._rows and time_s < next(iter(self._rows.values()))[0]:
+            if self._rows and time_s <= next(iter(self._rows.values()))[0]:
                 self._forget()
             self._rows = {name: rows[-1] for name, rows in block.items()}
             if time_s - self._noted_s >= 1.0 / TRAIL_HZ - 1e-9:

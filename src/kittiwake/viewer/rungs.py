@@ -30,6 +30,8 @@ MOST_WEIGHTS = 2.0
 # of a vehicle that does not say how fast its rotors turn
 FASTEST_RADPS = 1000.0
 FULL_BATTERY_V = 12.0
+# an angle that goes to degrees and back stays inside its bounds
+INSIDE = 1.0 - 1e-9
 # of the weight on an arm of 10 cm
 TWIST_ARM_M = 0.1
 
@@ -87,7 +89,8 @@ def _axes(names: Sequence[str], unit: str, most: float) -> list[Lever]:
 
 def _thrust(setting: Setting) -> Lever:
     weight_n = setting.able.weight_n
-    return Lever("thrust [N]", 0.0, MOST_WEIGHTS * weight_n, weight_n)
+    most_n = min(MOST_WEIGHTS * weight_n, setting.able.most_thrust_n)
+    return Lever("thrust [N]", 0.0, most_n, weight_n)
 
 
 def _position_yaw(setting: Setting) -> Rung:
@@ -138,7 +141,7 @@ def _acceleration_yaw(setting: Setting) -> Rung:
 def _thrust_attitude(setting: Setting) -> Rung:
     def signal(v: Sequence[float]) -> ThrustAttitude:
         roll, pitch, yaw = map(radians, v[:3])
-        return ThrustAttitude(v[3], Quaternion.from_euler(EulerZYX(yaw, pitch, roll)))
+        return ThrustAttitude(v[3], Quaternion.from_euler(EulerZYX(roll, pitch, yaw)))
 
     levers = [*_axes(("roll", "pitch"), "deg", LEAN_DEG), _yaw(setting), _thrust(setting)]
     return Rung("attitude and thrust", levers, signal)
@@ -183,7 +186,7 @@ def _attitude_throttle(setting: Setting) -> Rung:
     bounds = setting.vehicle.dynamics.command_bounds
 
     def most(column: str, otherwise: float) -> float:
-        return float(bounds.get(column, (0.0, radians(otherwise)))[1]) * 180.0 / pi
+        return float(bounds.get(column, (0.0, radians(otherwise)))[1]) * INSIDE * 180.0 / pi
 
     levers = [
         *_axes(("roll",), "deg", most("roll_rad", LEAN_DEG)),
@@ -204,7 +207,7 @@ def _heading_speed(setting: Setting) -> Rung:
 
 def _rudder_thrust(setting: Setting) -> Rung:
     bounds = setting.vehicle.dynamics.command_bounds
-    angle = float(bounds.get("rudder_rad", (0.0, radians(LEAN_DEG)))[1]) * 180.0 / pi
+    angle = float(bounds.get("rudder_rad", (0.0, radians(LEAN_DEG)))[1]) * INSIDE * 180.0 / pi
     push = bounds.get("thrust_n", (0.0, setting.able.weight_n))
 
     def signal(v: Sequence[float]) -> RudderThrust:

@@ -19,7 +19,9 @@ class Stick:
         self._session = session
         self._vehicle = next(iter(scenario.vehicles))
         self._joystick = Joystick(scenario.joystick)
+        # what was asked last, and of which flight
         self._signal: Any = None
+        self._course = session.course
 
     def read(self, pad: Pad | None) -> None:
         """What it asks for now."""
@@ -29,6 +31,8 @@ class Stick:
             self._signal = None
             self._session.restart()
             return
+        if course is not self._course:
+            self._course, self._signal = course, None
         if asked.signal == self._signal:
             return
         self._signal = asked.signal

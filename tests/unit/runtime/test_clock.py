@@ -1,0 +1,130 @@
+"""The clock that a live flight keeps to: its speed, pauses, single steps, and being late."""
+
+from math import inf
+from time import monotonic
+
+import pytest
+
+from kittiwake.runtime import live
+from kittiwake.runtime.live import LATE_S, Clock
+
+
+@pytest.fixture
+def wall(monkeypatch):
+    """A clock on the wall that is set by hand; whoever waits for it sees it go on."""
+
+    class Wall:
+        now_s = 50.0
+
+    monkeypatch.setattr(live, "monotonic", lambda: Wall.now_s)
+    monkeypatch.setattr(live, "MOMENT_S", 1e-4)
+    return Wall
+
+
+@pytest.mark.parametrize("speed", [0.1, 1.0, 10.0])
+def test_simulated_time_comes_at_its_speed(wall, speed):
+    clock = Clock(speed)
+    assert clock.wait(3.0)
+    assert not clock.wait(3.5)
+    wall.now_s += 0.49 / speed
+    assert not clock.wait(3.5)
+    wall.now_s += 0.02 / speed
+    assert clock.wait(3.5)
+
+
+def test_at_infinite_speed_nothing_waits(wall):
+    clock = Clock(inf)
+    assert all(clock.wait(float(time_s)) for time_s in range(1000))
+
+
+def test_a_clock_waits_on_the_wall():
+    clock = Clock(1.0)
+    assert clock.wait(0.0)
+    began_s = monotonic()
+    while not clock.wait(0.03):
+        pass
+    assert 0.029 < monotonic() - began_s < 0.5
+
+
+def test_while_it_is_paused_nothing_comes(wall):
+    clock = Clock(1.0)
+    clock.wait(0.0)
+    clock.paused = True
+    wall.now_s += 100.0
+    assert not clock.wait(0.1)
+    assert clock.paused
+
+
+def test_a_pause_is_not_caught_up_with(wall):
+    clock = Clock(1.0)
+    clock.wait(0.0)
+    clock.paused = True
+    wall.now_s += 100.0
+    clock.paused = False
+    assert clock.wait(0.1)
+    assert not clock.wait(0.2)
+
+
+def test_a_step_lets_one_block_through_and_another_one_another(wall):
+    clock = Clock(inf)
+    clock.paused = True
+    clock.step()
+    assert clock.wait(0.0)
+    assert not clock.wait(0.02)
+    clock.step()
+    clock.step()
+    assert [clock.wait(0.04) for _ in range(3)] == [True, True, False]
+
+
+def test_a_step_of_a_flight_that_goes_on_is_none(wall):
+    clock = Clock(inf)
+    clock.step()
+    clock.paused = True
+    assert not clock.wait(0.0)
+
+
+def test_what_ends_waits_for_nothing(wall):
+    clock = Clock(0.1)
+    clock.wait(0.0)
+    clock.paused = True
+    clock.end()
+    assert clock.wait(1000.0)
+
+
+def test_a_new_speed_counts_from_now(wall):
+    clock = Clock(0.1)
+    clock.wait(0.0)
+    wall.now_s += 5.0
+    clock.speed = 2.0
+    assert clock.speed == 2.0
+    assert clock.wait(0.5)
+    assert not clock.wait(1.5)
+    wall.now_s += 0.51
+    assert clock.wait(1.5)
+
+
+def test_a_little_late_is_caught_up_with(wall):
+    clock = Clock(1.0)
+    clock.wait(0.0)
+    wall.now_s += 0.1 + 0.9 * LATE_S
+    assert clock.wait(0.1)
+    assert clock.wait(0.1 + 0.8 * LATE_S)
+
+
+def test_much_too_late_is_left_behind(wall):
+    clock = Clock(1.0)
+    clock.wait(0.0)
+    wall.now_s += 0.1 + 1.1 * LATE_S
+    assert clock.wait(0.1)
+    assert not clock.wait(0.2)
+    wall.now_s += 0.1 + 1e-6
+    assert clock.wait(0.2)
+
+
+def test_a_flight_that_begins_again_is_not_late(wall):
+    clock = Clock(1.0)
+    clock.wait(0.0)
+    wall.now_s += 20.0
+    clock.wait(20.0)
+    assert clock.wait(0.0)
+    assert not clock.wait(0.5)

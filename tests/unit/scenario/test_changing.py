@@ -1,0 +1,34 @@
+"""Other values for a flight that goes on."""
+
+import pytest
+
+from kittiwake.core.errors import ScenarioError
+from kittiwake.scenario.changing import changed
+from kittiwake.scenario.load import load_scenario
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return load_scenario("hover-angle-velocity", [])
+
+
+def test_values_are_changed_one_after_another(scenario):
+    windy = changed(scenario, ["world.wind={type: shear, speed_at_6m_mps: 4, from_deg: 90}"])
+    heavier = changed(windy, ["world.gravity_mps2=9.7"])
+    assert float(heavier.world.wind.speed_at_6m_mps) == 4.0
+    assert float(heavier.world.gravity_mps2) == 9.7
+    assert float(scenario.world.gravity_mps2) != 9.7
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        ("time.rate_hz=100", "time.rate_hz cannot be changed in flight"),
+        ("vehicles.drone.count=2", "vehicles cannot come or go in flight"),
+        ("world.wind=hurricane", "there is no wind 'hurricane'"),
+        ("world.winds=none", "winds"),
+    ],
+)
+def test_what_a_flight_cannot_change_is_refused(scenario, item, said):
+    with pytest.raises(ScenarioError, match=said):
+        changed(scenario, [item])

@@ -1,0 +1,60 @@
+"""A run's folder, or what is none."""
+
+import shutil
+
+import pytest
+
+from kittiwake.analysis.log import LOG_FILE, SCENARIO_FILE
+from kittiwake.core.errors import LogError
+from kittiwake.runtime.run_folder import fly_into
+from kittiwake.runtime.simulation import Simulation
+from kittiwake.scenario.load import load_scenario
+from kittiwake.viewer.recorded import recorded
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The folder of a short flight."""
+    folder = tmp_path_factory.mktemp("run")
+    changes = ["time.duration_s=0.2", "seed=4"]
+    simulation = Simulation(load_scenario("hover-angle-velocity", changes))
+    fly_into(simulation, simulation.flight(), folder)
+    return folder
+
+
+@pytest.fixture
+def folder(run, tmp_path):
+    """A copy of it."""
+    return shutil.copytree(run, tmp_path / "copy")
+
+
+def test_a_run_can_be_looked_at(folder):
+    show, replay = recorded(folder)
+    assert show.seed == 4
+    assert show.columns["drone"][:2] == ("time_s", "x_m")
+    assert replay.end_s == pytest.approx(0.2)
+    assert len(replay.frame_at(0.1).rows["drone"]) == len(show.columns["drone"])
+
+
+def test_a_folder_without_a_log_is_none(tmp_path):
+    with pytest.raises(LogError, match="holds no log.mcap"):
+        recorded(tmp_path)
+
+
+def test_a_log_without_its_scenario_is_none(folder):
+    (folder / SCENARIO_FILE).unlink()
+    with pytest.raises(LogError, match=r"holds no scenario.yaml, which says what was flown"):
+        recorded(folder)
+
+
+def test_a_scenario_of_another_flight_is_refused(folder):
+    file = folder / SCENARIO_FILE
+    file.write_text(file.read_text().replace("drone:", "auk:"))
+    with pytest.raises(LogError, match="is not of the flight beside it: its vehicles are others"):
+        recorded(folder)
+
+
+def test_what_is_no_log_is_refused(folder):
+    (folder / LOG_FILE).write_bytes(b"no log")
+    with pytest.raises(LogError):
+        recorded(folder)
