@@ -1,4 +1,4 @@
-"""Live flights: handed over without a jump, commanded, retuned and broken while they go on."""
+"""Live flights: handed over without a jump, commanded, tuned anew and broken while they go on."""
 
 from math import inf, radians
 from threading import Event
