@@ -53,12 +53,13 @@ def view(
 def _replay(folder: Path, ghost: Path | None, page: Page) -> None:
     from kittiwake.viewer.cockpit import Cockpit
     from kittiwake.viewer.recorded import recorded
+    from kittiwake.viewer.replay import Replay
 
-    show, replay = recorded(folder)
+    reel = recorded(folder)
     beside = None if ghost is None else recorded(ghost)
 
     def build(server: Any) -> Cockpit:
-        return Cockpit(server, show, replay, ghost=beside)
+        return Cockpit(server, reel.show, Replay(reel), ghost=beside)
 
     with open_page(build, page) as cockpit, suppress(KeyboardInterrupt):
         cockpit.wait()

@@ -21,6 +21,7 @@ from kittiwake.viewer.panels.plots import PlotsPanel
 from kittiwake.viewer.panels.readings import ReadingsPanel
 from kittiwake.viewer.panels.view import ViewPanel
 from kittiwake.viewer.panels.world import WorldPanel
+from kittiwake.viewer.reel import Reel
 from kittiwake.viewer.replay import Replay
 from kittiwake.viewer.scene import Scene
 
@@ -28,8 +29,6 @@ from kittiwake.viewer.scene import Scene
 SCENE_HZ, PANELS_HZ = 30.0, 8.0
 WAITS_S = 0.2
 BRAND_RGB = (36, 96, 140)
-
-Ghost = tuple[Show, Replay]
 
 
 class Cockpit:
@@ -41,7 +40,7 @@ class Cockpit:
         show: Show,
         source: Source,
         session: Session | None = None,
-        ghost: Ghost | None = None,
+        ghost: Reel | None = None,
     ) -> None:
         self._desk = Desk(server, show, source, session)
         self._closed = threading.Event()
@@ -165,13 +164,13 @@ class Cockpit:
 class _Ghost:
     """Another log of the same or other vehicles, at the same time."""
 
-    def __init__(self, server: viser.ViserServer, ghost: Ghost) -> None:
-        show, self._replay = ghost
-        self._scene = Scene(server.scene, show, ghost=True)
+    def __init__(self, server: viser.ViserServer, reel: Reel) -> None:
+        self._reel = reel
+        self._scene = Scene(server.scene, reel.show, ghost=True)
 
     def draw(self, time_s: float) -> None:
         """Where it was then."""
-        self._scene.draw(self._replay.frame_at(time_s))
+        self._scene.draw(self._reel.frame(time_s))
 
 
 def _dress(server: viser.ViserServer, show: Show) -> None:

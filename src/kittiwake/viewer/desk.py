@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
 
+import numpy as np
 import viser
 from numpy import ndarray
 
@@ -60,9 +61,9 @@ class Desk:
             change()
 
     def row(self, frame: Frame) -> dict[str, float]:
-        """The picked one's numbers by column."""
-        row: ndarray = frame.rows[self.picked]
+        """The picked one's numbers by column; NaN where nothing of it was recorded."""
         columns = self.show.columns[self.picked]
+        row: ndarray = frame.rows.get(self.picked, np.full(len(columns), np.nan))
         return dict(zip(columns, row.tolist(), strict=True))
 
     def say(self, title: str, words: str, *, wrong: bool = False) -> None:

@@ -29,11 +29,11 @@ def folder(run, tmp_path):
 
 
 def test_a_run_can_be_looked_at(folder):
-    show, replay = recorded(folder)
-    assert show.seed == 4
-    assert show.columns["drone"][:2] == ("time_s", "x_m")
-    assert replay.end_s == pytest.approx(0.2)
-    assert len(replay.frame_at(0.1).rows["drone"]) == len(show.columns["drone"])
+    reel = recorded(folder)
+    assert reel.show.seed == 4
+    assert reel.show.columns["drone"][:2] == ("time_s", "x_m")
+    assert reel.span_s == pytest.approx((0.0, 0.2))
+    assert len(reel.frame(0.1).rows["drone"]) == len(reel.show.columns["drone"])
 
 
 def test_a_folder_without_a_log_is_none(tmp_path):
@@ -50,7 +50,7 @@ def test_a_log_without_its_scenario_is_none(folder):
 def test_a_scenario_of_another_flight_is_refused(folder):
     file = folder / SCENARIO_FILE
     file.write_text(file.read_text().replace("drone:", "auk:"))
-    with pytest.raises(LogError, match="is not of the flight beside it: its vehicles are others"):
+    with pytest.raises(LogError, match="has other vehicles than the scenario.yaml beside it"):
         recorded(folder)
 
 

@@ -6,17 +6,19 @@ import pytest
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import Event, Table
 from kittiwake.viewer import replay as module
-from kittiwake.viewer.board import TRAIL_HZ, TRAIL_S
+from kittiwake.viewer.reel import Reel
 from kittiwake.viewer.replay import Replay
+from tests.unit.viewer.flights import scenario_in
 
-COLUMNS = ("time_s", "x_m", "y_m", "z_m", "qw")
+COLUMNS = ("time_s", "x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
 
 
 def table(until_s):
     """A vehicle that flies along x, 1 m each second."""
     times = np.arange(0.0, until_s + 1e-9, 0.05)
     nothing = np.zeros_like(times)
-    return Table(COLUMNS, np.column_stack([times, times, nothing, nothing, nothing + 1.0]), ())
+    upright = [nothing + 1.0, nothing, nothing, nothing]
+    return Table(COLUMNS, np.column_stack([times, times, nothing, nothing, *upright]), ())
 
 
 @pytest.fixture
@@ -28,13 +30,17 @@ def wall(monkeypatch):
     return Wall
 
 
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory):
+    return scenario_in(tmp_path_factory.mktemp("pair"))
+
+
 @pytest.fixture
-def replay(wall):
+def replay(wall, scenario):
     """Two vehicles, one of which was recorded to an earlier end."""
     del wall
-    return Replay(
-        Log({"tern": table(30.0), "auk": table(12.0)}, (Event(3.0, "tern", "motor 1 fails"),))
-    )
+    log = Log({"ann": table(30.0), "bob": table(12.0)}, (Event(3.0, "ann", "motor 1 fails"),))
+    return Replay(Reel(log, scenario))
 
 
 def test_it_plays_from_the_beginning_and_stops_at_the_end(replay, wall):
@@ -81,44 +87,25 @@ def test_after_its_end_it_can_be_played_again(replay, wall):
     assert replay.time_s == pytest.approx(6.0)
 
 
-@pytest.mark.parametrize(("time_s", "row_s"), [(0.0, 0.0), (7.0, 7.0), (7.04, 7.0), (30.0, 30.0)])
-def test_a_frame_is_the_last_row_up_to_its_time(replay, time_s, row_s):
-    frame = replay.frame_at(time_s)
-    assert frame.time_s == time_s
-    assert frame.rows["tern"][0] == pytest.approx(row_s)
-    np.testing.assert_allclose(frame.trails["tern"][-1], [row_s, 0.0, 0.0])
+def test_it_shows_its_time(replay):
+    replay.paused = True
+    replay.time_s = 7.0
+    assert replay.frame().rows["ann"][1] == pytest.approx(7.0)
 
 
-def test_a_vehicle_whose_log_has_ended_stays_where_it_was(replay):
-    frame = replay.frame_at(25.0)
-    assert frame.rows["auk"][0] == pytest.approx(12.0)
-    assert frame.trails["auk"][-1, 0] == pytest.approx(12.0)
+def test_of_a_vehicle_whose_log_has_ended_history_holds_what_there_was(replay):
     replay.time_s = 25.0
-    assert replay.history("auk", ("x_m",), 5.0).shape[1] == 2
-    assert (replay.history("auk", ("x_m",), 20.0)[:, 0] <= 12.0).all()
-
-
-def test_trails_are_the_last_seconds_as_they_are_of_a_live_flight(replay):
-    trail = replay.frame_at(20.0).trails["tern"]
-    assert len(trail) == pytest.approx(TRAIL_S * TRAIL_HZ, abs=2)
-    assert trail[0, 0] == pytest.approx(20.0 - TRAIL_S, abs=0.06)
-    assert (np.diff(trail[:, 0]) >= 0.0).all()
+    assert replay.history("bob", ("x_m",), 5.0).shape[1] == 2
+    assert (replay.history("bob", ("x_m",), 20.0)[:, 0] <= 12.0).all()
 
 
 def test_history_ends_now_and_begins_so_long_before(replay):
     replay.paused = True
     replay.time_s = 20.0
-    rows = replay.history("tern", ("qw", "x_m"), 5.0)
+    rows = replay.history("ann", ("qw", "x_m"), 5.0)
     assert rows[0, 0] == pytest.approx(15.0)
     assert rows[-1, 0] == pytest.approx(20.0)
     np.testing.assert_allclose(rows[:, 0], rows[:, 2])
-
-
-def test_a_vehicle_of_which_nothing_was_recorded_is_left_out(wall):
-    del wall
-    empty = Table(COLUMNS, np.empty((0, 5)), ())
-    frame = Replay(Log({"tern": table(1.0), "auk": empty})).frame()
-    assert [*frame.rows] == ["tern"]
 
 
 def test_events_are_those_of_the_log(replay):

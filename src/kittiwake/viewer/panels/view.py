@@ -44,7 +44,8 @@ class ViewPanel:
 
         Where a browser's camera is comes late, how far it is from what it looks at does not.
         """
-        place = frame.rows[self._desk.picked][1:4]
+        row = self._desk.row(frame)
+        place = np.array([row[f"{axis}_m"] for axis in "xyz"])
         if self._camera.value != FOLLOW or not np.isfinite(place).all():
             return
         for client in self._desk.server.get_clients().values():
