@@ -196,7 +196,7 @@ def blow(page, out):
 
 def get_stuck(page, out):
     """Whether the ultrasonic sensors say the same all the time, while they have failed."""
-    press(page, "Failures")
+    page.get_by_text("Failures", exact=True).click()
     box = page.get_by_label("turns", exact=True)
     box.check()
     ranges = [f"sensor.turns.ranges_{i}_m" for i in range(5)]
@@ -215,7 +215,7 @@ def get_stuck(page, out):
 def tune(page, out):
     """A gain of the position controller, as the scenario of the flight then has it."""
     tab(page, "Gains")
-    press(page, "position")
+    page.get_by_text("position", exact=True).click()
     field = page.locator("label", has_text="natural_frequency_radps").first
     number = field.locator("xpath=following::input[@inputmode='decimal'][1]")
     number.fill("0.9")

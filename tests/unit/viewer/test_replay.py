@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from tests.unit.viewer.flights import scenario_in
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import Event, Table
 from kittiwake.viewer import replay as module
 from kittiwake.viewer.reel import Reel
 from kittiwake.viewer.replay import Replay
-from tests.unit.viewer.flights import scenario_in
 
 COLUMNS = ("time_s", "x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
 
