@@ -16,7 +16,7 @@ import numpy as np
 from kittiwake.cli.run import keep_compiled
 from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.live import Clock
+from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
 from kittiwake.viewer.board import Board
@@ -48,6 +48,11 @@ class Watched:
         self._signal = PositionYaw(Vec3(*place_m), 0.0)
         self.asked_s, self.done_s = time.monotonic(), 0.0
         self._asker = threading.get_ident()
+
+    @property
+    def said(self):
+        """For the log."""
+        return "goes somewhere"
 
     def signal(self, now, able):
         """The place, always."""

@@ -54,7 +54,7 @@ def live(
     scenario: "Scenario", speed: float, page: Page, *, joystick: bool
 ) -> "Generator[tuple[Session, Cockpit]]":
     """A session of flights and its page."""
-    from kittiwake.runtime.live import Clock
+    from kittiwake.runtime.clock import Clock
     from kittiwake.runtime.session import Session
     from kittiwake.viewer.board import Board
     from kittiwake.viewer.cockpit import Cockpit
@@ -102,10 +102,15 @@ def fly_by_gamepad(
     follow: "Callable[[Flight], Callable[[float], None]]",
 ) -> "Log":
     """One flight into a folder without a page; one that is begun anew takes its place."""
-    from kittiwake.runtime.live import Clock
+    from kittiwake.runtime.clock import Clock
     from kittiwake.runtime.session import Session
 
-    session = Session(scenario, Clock(speed))
+    session = Session(scenario, Clock(speed), lambda _: tell())
+
+    def tell() -> None:
+        for problem in session.course.take_problems():
+            typer.echo(problem, err=True)
+
     with _by_gamepad(session, lambda _, words: typer.echo(words, err=True), wanted=True):
         while True:
             log = session.fly(folder, follow)

@@ -61,8 +61,10 @@ def open_page(build: "Callable[[Any], Cockpit]", page: Page) -> "Generator[Cockp
     with ExitStack() as stack:
         server = PageServer()
         stack.callback(server.stop)
-        inner = server.get_port()
-        gate = _gate(lambda at: stack.enter_context(Gate(page.host, at, inner, token)), page.port)
+        inner, secret = server.get_port(), server.secret
+        gate = _gate(
+            lambda at: stack.enter_context(Gate(page.host, at, inner, token, secret)), page.port
+        )
         cockpit = stack.enter_context(build(server))
         if not page.quiet:
             sys.stderr.write(f"The cockpit is at {gate.address}\n")

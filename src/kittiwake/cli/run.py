@@ -69,6 +69,7 @@ def run(
     pace = pace_of(speed)
     if not is_live:
         given = {"--speed": speed, "--port": port, "--token-file": token_file}
+        given |= {"--host": host != LOOPBACK, "--no-browser": no_browser}
         refuse({**given, "--joystick": joystick}, "a run without --live")
     prepare_folder(folder)
     with show_progress(shown=not (as_json or quiet)) as progress:

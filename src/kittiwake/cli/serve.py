@@ -16,7 +16,7 @@ import typer
 
 from kittiwake.cli.check import Overrides, Scenario, show_remarks
 from kittiwake.cli.hub import token_in
-from kittiwake.cli.live import Gamepad, fly_by_gamepad
+from kittiwake.cli.live import Gamepad, fly_by_gamepad, pace_of
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
 from kittiwake.cli.run import (
     RUN_FAILED,
@@ -85,7 +85,7 @@ def serve(
         raise HubError(message)
     if joystick:
         refuse({"--hub": with_hub, "--lockstep": lockstep}, "--joystick")
-    pace = _pace_of(speed, lockstep=lockstep)
+    pace = pace_of(speed) if joystick else _pace_of(speed, lockstep=lockstep)
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
     loaded = load_scenario(scenario, items)

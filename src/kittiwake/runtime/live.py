@@ -11,9 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, field
-from math import inf
 from queue import Empty, SimpleQueue
-from time import monotonic
 from typing import Any
 
 import jax
@@ -22,6 +20,7 @@ import numpy as np
 from kittiwake.analysis.table import FAULTS
 from kittiwake.core.errors import CommandError, KittiwakeError, did_you_mean
 from kittiwake.runtime.carrying import carried
+from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.commands import numbers_of, refuse_dead_ends
 from kittiwake.runtime.maneuvers import (
     Ability,
@@ -33,6 +32,7 @@ from kittiwake.runtime.maneuvers import (
 )
 from kittiwake.runtime.pilot import Notice
 from kittiwake.runtime.program import Program
+from kittiwake.runtime.reading import Reading
 from kittiwake.runtime.tunable import TunableProgram, takes
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.scenario.arming import armed, parts_that_fail
@@ -43,106 +43,10 @@ from kittiwake.sim.state import FleetState
 
 # blocks a second, as far as the physics rate allows
 BLOCKS_HZ = 50.0
-# a flight that is later than this does not try to catch up
-LATE_S = 0.25
-# whoever waits for it looks around after so long
-MOMENT_S = 0.1
 
 Change = Callable[[Scenario], Scenario]
-
-
-class Clock:
-    """Keeps a flight to the clock on the wall, at a speed, unless it is paused.
-
-    ``speed`` 2 is twice as fast; infinity as fast as it goes.
-    """
-
-    def __init__(self, speed: float = 1.0) -> None:
-        self._turned = threading.Condition()
-        self._speed, self._paused, self._single, self._ended = speed, False, 0, False
-        self._from: tuple[float, float] | None = None
-
-    @property
-    def speed(self) -> float:
-        """Times real time."""
-        return self._speed
-
-    @speed.setter
-    def speed(self, speed: float) -> None:
-        with self._turned:
-            self._speed, self._from = speed, None
-            self._turned.notify_all()
-
-    @property
-    def paused(self) -> bool:
-        """Whether it stands still."""
-        return self._paused
-
-    @paused.setter
-    def paused(self, paused: bool) -> None:
-        with self._turned:
-            self._paused, self._single, self._from = paused, 0, None
-            self._turned.notify_all()
-
-    def step(self) -> None:
-        """Lets one block through while it is paused."""
-        with self._turned:
-            self._single += self._paused
-            self._turned.notify_all()
-
-    def end(self) -> None:
-        """Lets everything through from now on."""
-        with self._turned:
-            self._ended = True
-            self._turned.notify_all()
-
-    def wait(self, time_s: float) -> bool:
-        """Whether a simulated time has come; waits for it, but not for long."""
-        with self._turned:
-            left_s = self._left_s(time_s)
-            if left_s > 0.0:
-                self._turned.wait(min(left_s, MOMENT_S))
-                left_s = self._left_s(time_s)
-            if left_s <= 0.0 and self._single:
-                self._single -= 1
-            return left_s <= 0.0
-
-    def _left_s(self, time_s: float) -> float:
-        """How long it is to a simulated time."""
-        if self._ended:
-            return 0.0
-        if self._paused:
-            return 0.0 if self._single else inf
-        if self._speed == inf:
-            return 0.0
-        now_s = monotonic()
-        begun_s, simulated_s = self._from or (now_s, time_s)
-        left_s = begun_s + (time_s - simulated_s) / self._speed - now_s
-        if self._from is None or left_s < -LATE_S:
-            self._from = now_s, time_s
-        return left_s
-
-
-@dataclass(frozen=True)
-class Reading:
-    """By vehicle which columns of a program's rows are those of the log, with NaN for none."""
-
-    layout: RowLayout
-    sources: dict[str, np.ndarray]
-
-    @classmethod
-    def of(cls, layout: RowLayout, columns: Mapping[str, Sequence[str]]) -> "Reading":
-        """For rows with these columns."""
-        sources = {}
-        for name, wanted in layout.columns.items():
-            places = {column: place for place, column in enumerate(columns[name])}
-            sources[name] = np.array([places.get(column, -1) for column in wanted])
-        return cls(layout, sources)
-
-    def rows(self, name: str, rows: np.ndarray) -> np.ndarray:
-        """A vehicle's rows with the log's columns."""
-        sources = self.sources[name]
-        return np.where(sources >= 0, rows[:, sources], np.nan)
+# of a change: whose values it changes, what the log says of it, and how it is made
+Wanted = tuple[str, str, Change]
 
 
 @dataclass
@@ -155,6 +59,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         clock: when blocks are flown.
         watch: called with each block.
         problems: what could not be done, to be shown to whoever asked for it.
+        former: what an earlier flight went on in; if it still fits, nothing is compiled again.
     """
 
     scenario: Scenario
@@ -162,6 +67,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
     clock: Clock
     watch: Callable[[Block], None] = lambda _: None
     problems: SimpleQueue[str] = field(default_factory=SimpleQueue)
+    former: TunableProgram | None = None
 
     def __post_init__(self) -> None:
         self.time_s = 0.0
@@ -173,6 +79,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
             for name, columns in self.layout.columns.items()
         }
         self._failing: dict[str, dict[str, float]] = {}
+        # of what it was asked for, what the log was told
+        self._told: dict[str, str] = {}
         self._touched = False
         self._tunable: TunableProgram | None = None
         self._latest: TunableProgram | None = None
@@ -181,8 +89,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._own_faults = {name: v.faults for name, v in self.scenario.vehicles.items()}
         self._requests: SimpleQueue[Callable[[FleetState], FleetState]] = SimpleQueue()
         # what is wanted and not begun, and what the workshop is at
-        self._changes: dict[str, Change] = {}
-        self._doing: dict[str, Change] = {}
+        self._changes: dict[str, Wanted] = {}
+        self._doing: dict[str, Wanted] = {}
         # of what is wanted and what has failed, which pages write and the workshop reads
         self._lock = threading.RLock()
         self._notices: SimpleQueue[Notice] = SimpleQueue()
@@ -210,6 +118,16 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
     def ready(self) -> bool:
         """Whether what is asked for takes effect at once."""
         return self._latest is not None
+
+    @property
+    def over(self) -> bool:
+        """Whether the flight has ended, so that nothing can be asked for any more."""
+        return self._closed
+
+    @property
+    def latest(self) -> TunableProgram | None:
+        """The program that flights go on in when they are touched, once there is one."""
+        return self._latest
 
     @property
     def asked(self) -> Mapping[str, Maneuver]:
@@ -296,9 +214,12 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
             CommandError: for an unknown vehicle, or a command that it cannot take.
             LadderError: for a signal from which no controller leads to the vehicle's native one.
         """
+        self._refuse_when_over()
         able, now = self.ability(vehicle), self.situation(vehicle)
         if maneuver is None:
-            self._asked.pop(vehicle, None)
+            if self._asked.pop(vehicle, None) is not None:
+                self._told.pop(vehicle, None)
+                self._notices.put((vehicle, "handed back to its guidance"))
             return
         if isinstance(maneuver, Obey):
             maneuver.follow(self._asked.get(vehicle))
@@ -312,6 +233,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
 
     def begin_step(self, vehicle: str, step: str) -> None:
         """Makes a vehicle begin a step of its mission."""
+        self._refuse_when_over()
         self._ask(lambda fleet, state: fleet.begun_at(state, vehicle, step))
 
     def switch(self, vehicle: str, behaviours: Sequence[str]) -> None:
@@ -320,12 +242,15 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
 
     def change(self, path: str, value: str) -> None:
         """Gives a value of the scenario anew, written as in its file; the newest one counts."""
-        self._build(path, lambda scenario: changed(scenario, [f"{path}={value}"]))
+        whose = path.split(".")[1] if path.startswith("vehicles.") else "world"
+        item = f"{path}={value}"
+        self._build(path, whose, item, lambda scenario: changed(scenario, [item]))
 
     def set_gains(self, entry: str, controller: str, **gains: Any) -> None:
         """Changes gains of a controller, of all vehicles of an entry of the scenario."""
         named = f"{entry} {controller} {' '.join(gains)}"
-        self._build(named, lambda scenario: tuned(scenario, entry, controller, gains))
+        said = ", ".join(f"{controller}.{gain}={value}" for gain, value in gains.items())
+        self._build(named, entry, said, lambda scenario: tuned(scenario, entry, controller, gains))
 
     def fail(self, vehicle: str, part: str, *, failed: bool) -> None:
         """Makes a part of a vehicle fail, or work again.
@@ -346,7 +271,6 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
                 parts[part] = self.time_s
             else:
                 del parts[part]
-        self._notices.put((vehicle, f"{part} {'fails' if failed else 'works again'}"))
         self._touched = True
         self._have_renewed()
 
@@ -370,7 +294,15 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
                     self._asked.pop(name, None)
                 continue
             commands[name] = signal
+            if self._told.get(name) != maneuver.said:
+                self._told[name] = maneuver.said
+                self._notices.put((name, f"asked: {maneuver.said}"))
         return commands
+
+    def _refuse_when_over(self) -> None:
+        if self._closed:
+            message = "the flight is over; begin anew"
+            raise CommandError(message)
 
     def _ask(self, change: Callable[[Any, FleetState], FleetState]) -> None:
         """Has the state changed before the next block."""
@@ -386,11 +318,11 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
 
         self._requests.put(request)
 
-    def _build(self, key: str, change: Change) -> None:
+    def _build(self, key: str, whose: str, said: str, change: Change) -> None:
         """Has the scenario changed; of changes of the same only the newest is done."""
         with self._lock:
             self._changes.pop(key, None)
-            self._changes[key] = change
+            self._changes[key] = whose, said, change
         self._touched = True
         self._have_renewed()
 
@@ -425,6 +357,9 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
             if self._latest is not None and self._latest.fits(fleet):
                 program = self._latest
                 self._requests.put(lambda state: _tuned_to(state, program, fleet, ready))
+            elif self._latest is None and self.former is not None and self.former.fits(fleet):
+                program = self.former
+                program.begin_anew(fleet, ready.vehicles, self._seed)
             else:
                 program = TunableProgram(fleet, ready.vehicles, self._steps, self._seed)
                 if self._latest is not None:
@@ -432,6 +367,9 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         except KittiwakeError as error:
             self.problems.put(str(error))
             return
+        news = [(whose, said) for whose, said, _ in self._doing.values()]
+        news += _what_has_failed(self._latest_failing, failing)
+        self._requests.put(lambda state: self._tell(state, news))
         with self._lock:
             self.scenario, self._doing = scenario, {}
         # of the vehicles as they were
@@ -439,18 +377,24 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._latest, self._latest_failing = program, failing
 
     def _given(
-        self, scenario: Scenario, changes: Mapping[str, Change]
-    ) -> tuple[Scenario, dict[str, Change]]:
+        self, scenario: Scenario, changes: Mapping[str, Wanted]
+    ) -> tuple[Scenario, dict[str, Wanted]]:
         """The scenario with changes, and which of them can be made."""
         made = {}
-        for key, change in changes.items():
+        for key, wanted in changes.items():
             try:
-                scenario = change(scenario)
+                scenario = wanted[-1](scenario)
             except KittiwakeError as error:
                 self.problems.put(str(error))
             else:
-                made[key] = change
+                made[key] = wanted
         return scenario, made
+
+    def _tell(self, state: FleetState, news: Sequence[Notice]) -> FleetState:
+        """Notes what is so from the next block on."""
+        for notice in news:
+            self._notices.put(notice)
+        return state
 
     def _handed_over(self, state: FleetState, program: TunableProgram) -> FleetState:
         """The state for another program, which flies from now on."""
@@ -472,6 +416,16 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
                     rows[:, self.layout.columns[name].index(FAULTS)] = np.sum(begun, axis=0)
                 block[name] = rows
         return {name: block[name] for name in self.layout.columns}
+
+
+def _what_has_failed(
+    before: Mapping[str, Mapping[str, float]], after: Mapping[str, Mapping[str, float]]
+) -> list[Notice]:
+    """The parts that have failed, or work again."""
+    one, other = ({(name, part) for name, parts in f.items() for part in parts}
+                  for f in (before, after))  # fmt: skip
+    fails = [(name, f"{part} fails") for name, part in sorted(other - one)]
+    return fails + [(name, f"{part} works again") for name, part in sorted(one - other)]
 
 
 def _tuned_to(

@@ -83,6 +83,11 @@ class Ability(NamedTuple):
 class Maneuver(Protocol):
     """Says at each moment what a vehicle is to do."""
 
+    @property
+    def said(self) -> str:
+        """What it does, in a few words."""
+        ...
+
     def signal(self, now: Situation, able: Ability) -> Any:
         """One of ``core.signals``."""
         ...
@@ -99,6 +104,11 @@ class Obey:
     asked: Any
     # when which yaw was asked for
     _turned: tuple[float, float] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def said(self) -> str:
+        """Which kind of signal."""
+        return "motors off" if isinstance(self.asked, Off) else f"obeys {type(self.asked).__name__}"
 
     def signal(self, now: Situation, able: Ability) -> Any:
         """It, or what says the same to this vehicle."""
@@ -142,6 +152,11 @@ class GoTo:
     speed_mps: float = TRAVELS_MPS
     _begun: tuple[float, Place] | None = None
 
+    @property
+    def said(self) -> str:
+        """Where."""
+        return f"goes to {', '.join(f'{axis:.1f}' for axis in self.place_m)} m"
+
     def signal(self, now: Situation, able: Ability) -> Any:
         """The point that moves along the line."""
         if self._begun is None:
@@ -167,6 +182,11 @@ class Land:
     _begun: tuple[float, Place, float] | None = None
     _standing_since_s: float | None = None
     _down: bool = False
+
+    @property
+    def said(self) -> str:
+        """That."""
+        return "lands"
 
     def signal(self, now: Situation, able: Ability) -> Any:
         """The point that sinks; Off when the vehicle does not follow it any further."""
@@ -201,6 +221,11 @@ class Lean:
     pitch_rad: float
     yaw_rad: float
     height_m: float
+
+    @property
+    def said(self) -> str:
+        """At which height."""
+        return f"keeps angles at {self.height_m:.1f} m"
 
     def signal(self, now: Situation, able: Ability) -> Any:
         """The thrust that keeps the height under these angles."""

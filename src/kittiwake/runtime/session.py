@@ -6,10 +6,12 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from kittiwake.analysis.log import Log
-from kittiwake.runtime.live import Clock, LiveCourse
+from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.live import LiveCourse
 from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation
+from kittiwake.runtime.tunable import TunableProgram
 from kittiwake.runtime.watch import Block
 from kittiwake.scenario.scenario import Scenario
 
@@ -63,19 +65,20 @@ class Session:
     def begin_again(self) -> None:
         """Gets ready for the flight that was asked for."""
         self._again.clear()
-        self._begin(self.course.wanted, self._next_seed)
+        self._begin(self.course.wanted, self._next_seed, self.course.latest)
 
     def close(self) -> None:
         """Ends the flight, and there is to be no other."""
         self._closed.set()
         self.clock.end()
 
-    def _begin(self, scenario: Scenario, seed: int) -> None:
+    def _begin(self, scenario: Scenario, seed: int, former: TunableProgram | None = None) -> None:
         self.seed = seed
         self.simulation = Simulation(scenario)
         program = self.simulation.program
         # what was wrong with a change may turn out in the flight that is to have it
-        self.course = LiveCourse(scenario, program, self.clock, self._watch, self.problems)
+        parts = (scenario, program, self.clock, self._watch, self.problems)
+        self.course = LiveCourse(*parts, former=former)
 
     def _ended(self) -> bool:
         return self._again.is_set() or self._closed.is_set()

@@ -47,8 +47,9 @@ class TunableProgram:
         self._limits = jax.jit(lambda state: fleet.limits(state))
         with self._mode():
             self._numbers = _numbers(fleet)
+            self._init = jax.jit(lambda key: fleet.init(key))
             # in which what another fleet does not remember begins
-            self.fresh: FleetState = jax.jit(lambda key: fleet.init(key))(seed_key(seed))
+            self.fresh: FleetState = self._init(seed_key(seed))
             step = jax.jit(self._step)
             orders = self._written({})
             self._asked: tuple[Mapping[str, Any], Any] = ({}, orders)
@@ -70,6 +71,12 @@ class TunableProgram:
         """Whether another fleet differs in numbers only, so that it can be flown by ``tune``."""
         with self._mode():
             return _frame_of(fleet) == _frame_of(self.fleet) and _same_rest(fleet, self.fleet)
+
+    def begin_anew(self, fleet: Fleet, vehicles: Mapping[str, Vehicle], seed: int) -> None:
+        """The same for another flight, with a seed of its own."""
+        self.tune(fleet, vehicles)
+        with self._mode():
+            self.fresh = self._init(seed_key(seed))
 
     def tune(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
         """Goes on with the numbers of a fleet that fits."""

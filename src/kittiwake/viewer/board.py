@@ -13,6 +13,8 @@ from kittiwake.viewer.frame import Frame
 TRAIL_S, TRAIL_HZ = 10.0, 10.0
 # of one vehicle, for plots
 HISTORY_S = 60.0
+# of one with more columns, as cameras have, less is kept
+MANY = 500
 
 
 @runtime_checkable
@@ -51,14 +53,16 @@ class Board:
             time_s = float(next(iter(block.values()))[-1, 0])
             if self._rows and time_s <= next(iter(self._rows.values()))[0]:
                 self._forget()
-            self._rows = {name: rows[-1] for name, rows in block.items()}
+            # copies, for a view would keep the whole block
+            self._rows = {name: rows[-1].copy() for name, rows in block.items()}
             if time_s - self._noted_s >= 1.0 / TRAIL_HZ - 1e-9:
                 self._noted_s = time_s
                 for name, row in self._rows.items():
                     length = round(TRAIL_S * TRAIL_HZ)
-                    self._trails.setdefault(name, deque(maxlen=length)).append(row[1:4])
+                    self._trails.setdefault(name, deque(maxlen=length)).append(row[1:4].copy())
             self._history.append(self._rows[self._watched])
-            while self._history[0][0] < time_s - HISTORY_S:
+            longest_s = HISTORY_S * min(1.0, MANY / len(self._columns[self._watched]))
+            while self._history[0][0] < time_s - longest_s:
                 self._history.popleft()
 
     def watch(self, vehicle: str) -> None:
@@ -88,9 +92,10 @@ class Board:
         with self._lock:
             if vehicle != self._watched or not self._history:
                 return np.empty((0, len(names)))
-            rows = np.array(self._history)
+            kept = [*self._history]
         places = [self._columns[vehicle].index(name) for name in names]
-        return rows[rows[:, 0] >= rows[-1, 0] - span_s][:, places]
+        since_s = kept[-1][0] - span_s
+        return np.array([row[places] for row in kept if row[0] >= since_s])
 
     def _forget(self) -> None:
         self._trails.clear()

@@ -20,8 +20,7 @@ from kittiwake.viewer.decks import Decks
 from kittiwake.viewer.frame import Frame, Show
 from kittiwake.viewer.head import head_look
 from kittiwake.viewer.hull import propeller_look, rudder_look, vessel_looks, vessel_of
-from kittiwake.viewer.parts import CastPart as CastPart
-from kittiwake.viewer.parts import Poses
+from kittiwake.viewer.parts import CastPart, Poses
 from kittiwake.viewer.rotation import about, composed, rotated
 from kittiwake.viewer.selection import STATE, Selection
 

@@ -9,7 +9,7 @@ from types import TracebackType
 import viser
 
 from kittiwake.runtime.session import Session
-from kittiwake.viewer.board import Source
+from kittiwake.viewer.board import Board, Source
 from kittiwake.viewer.desk import Desk
 from kittiwake.viewer.frame import Frame, Show
 from kittiwake.viewer.panels.clock import ClockPanel
@@ -113,23 +113,23 @@ class Cockpit:
         ]
 
     def _pick(self, vehicle: str) -> None:
-        source = self._desk.source
-        watch = getattr(source, "watch", None)
-        if watch is not None:
-            watch(vehicle)
         self._desk.pick(vehicle)
+        if isinstance(self._desk.source, Board):
+            self._desk.source.watch(vehicle)
 
     def _draw_on(self) -> None:
-        written_s = -1.0
+        written_s, told = -1.0, ""
         while not self._closed.is_set():
             began_s = monotonic()
             frame = self._desk.source.frame()
             if frame is not None:
                 try:
                     written_s = self._draw(frame, began_s, written_s)
-                except Exception:
-                    # of a page that is going; what flies goes on, and what is wrong is told
-                    logging.getLogger(__name__).exception("the cockpit could not draw")
+                except Exception as error:
+                    # of a page that is going; what flies goes on, and what is wrong is told, once
+                    if repr(error) != told:
+                        told = repr(error)
+                        logging.getLogger(__name__).exception("the cockpit could not draw")
             self._closed.wait(max(1.0 / SCENE_HZ - (monotonic() - began_s), 0.0))
 
     def _draw(self, frame: Frame, now_s: float, written_s: float) -> float:
@@ -152,6 +152,7 @@ class Cockpit:
         words = f"**{name}** · {frame.time_s:.2f} s"
         if session is not None:
             words += f" · seed {session.seed}" + (" · paused" if session.clock.paused else "")
+            words += " · over" if session.course.over else ""
         self._status.content = words
 
     def _tell_problems(self) -> None:
@@ -175,11 +176,11 @@ class _Ghost:
 
 def _dress(server: viser.ViserServer, show: Show) -> None:
     server.gui.configure_theme(
-        control_layout="collapsible",
         control_width="large",
         show_logo=False,
         # it would send the page through a server on the internet
         show_share_button=False,
         brand_color=BRAND_RGB,
     )
+    server.gui.main_panel.dock_right()
     server.gui.set_panel_label(f"Kittiwake: {show.scenario.name}")

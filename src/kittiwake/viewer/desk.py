@@ -1,5 +1,7 @@
 """What the panels of the cockpit share: the page, the flight, and whom they are about."""
 
+import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
@@ -9,14 +11,18 @@ import numpy as np
 import viser
 from numpy import ndarray
 
-from kittiwake.core.errors import KittiwakeError
+from kittiwake.core.errors import CommandError, KittiwakeError
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.runtime.session import Session
+from kittiwake.scenario.scenario import Scenario
 from kittiwake.viewer.board import Source
 from kittiwake.viewer.frame import Frame, Show
 
 # what is said to who looks at the page stays so long
 SAID_S = 8.0
+# of an array with more numbers none is shown by itself
+MOST_PARTS = 32
+NUMBER = re.compile(r"\d+")
 
 
 @dataclass
@@ -42,16 +48,28 @@ class Desk:
     @property
     def vehicle(self) -> Vehicle:
         """The record of the picked one."""
-        return self.show.scenario.vehicles[self.picked]
+        return self.scenario.vehicles[self.picked]
+
+    @property
+    def scenario(self) -> Scenario:
+        """What is flown, with what was changed on the way."""
+        return self.show.scenario if self.session is None else self.session.course.scenario
 
     @property
     def entry(self) -> str:
         """Under which name the scenario has the picked one, alone or as one of a count."""
-        entries = self.show.scenario.document.data["vehicles"]
+        entries = self.scenario.document.data["vehicles"]
         return self.picked if self.picked in entries else self.picked.rpartition("-")[0]
 
     def pick(self, vehicle: str) -> None:
-        """Makes the panels be about another vehicle."""
+        """Makes the panels be about another vehicle.
+
+        Raises:
+            CommandError: if there is none of this name.
+        """
+        if vehicle not in self.show.columns:
+            message = f"there is no vehicle '{vehicle}'"
+            raise CommandError(message)
         self.picked = vehicle
         self.renew()
 
@@ -59,6 +77,13 @@ class Desk:
         """Has all panels begin anew."""
         for change in self.changed:
             change()
+
+    @property
+    def told(self) -> list[str]:
+        """The picked one's columns, without the parts of long arrays."""
+        columns = self.show.columns[self.picked]
+        parts = Counter(NUMBER.sub("#", name) for name in columns)
+        return [name for name in columns if parts[NUMBER.sub("#", name)] <= MOST_PARTS]
 
     def row(self, frame: Frame) -> dict[str, float]:
         """The picked one's numbers by column; NaN where nothing of it was recorded."""
@@ -82,7 +107,10 @@ class Desk:
                 return
             try:
                 act(event)
-            except KittiwakeError as error:
+            except (KittiwakeError, TimeoutError) as error:
                 self.say("That cannot be done", str(error), wrong=True)
+            except Exception as error:
+                self.say("A fault of the cockpit's", repr(error), wrong=True)
+                raise
 
         return answer

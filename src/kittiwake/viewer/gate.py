@@ -1,10 +1,10 @@
 """The door of the cockpit: a relay that lets browsers in to a server which lets in anybody.
 
 viser knows no token, takes a WebSocket from any page, and takes the next port when its own is busy.
-So it listens on a port of the loopback that nobody is told, and the gate on the one that was asked
-for. Only the first request of a connection is looked at: who was admitted may go on to send what it
-likes over that connection. (viser closes one after each answer, and browsers open a new one for
-each WebSocket.)
+So it listens on a port of the loopback, for nobody but the gate, which listens on the one that was
+asked for. Only the first request of a connection is looked at: who was admitted may go on to send
+what it likes over that connection. (viser closes one after each answer, and browsers open a new one
+for each WebSocket.)
 """
 
 import asyncio
@@ -30,6 +30,8 @@ from kittiwake.viewer.admission import (
 )
 from kittiwake.viewer.relay import CHUNK, Way, closed, relay
 
+# by which the server behind the gate knows it
+PASS_HEADER = "X-Kittiwake-Pass"
 LOOPBACK, LOOPBACK_6 = "127.0.0.1", "::1"
 IPV4 = 4
 LAST_PORT = 65535
@@ -57,11 +59,15 @@ class Gate:
         port: exactly the one to listen on; 0 takes any that is free.
         inner_port: where the server behind it listens.
         token: what a browser has to bring at its first visit.
+        secret: what the server behind it wants to see of each connection.
     """
 
-    def __init__(self, host: str, port: int, inner_port: int, token: str | None = None) -> None:
+    def __init__(
+        self, host: str, port: int, inner_port: int, token: str | None = None, secret: str = ""
+    ) -> None:
         self._host, self._port, self._token = host, port, token
         self._inner_port = inner_port
+        self._pass = f"{PASS_HEADER}: {secret}\r\n".encode() if secret else b""
         self._visits: set[asyncio.Task[None]] = set()
         self._strangers = 0
 
@@ -169,7 +175,8 @@ class Gate:
             return
         inner_reader, inner_writer = inner
         try:
-            inner_writer.write(first)
+            line, end, rest = first.partition(b"\r\n")
+            inner_writer.write(line + end + self._pass + rest)
             await relay(Way(reader, inner_writer), Way(inner_reader, writer))
         except BaseException:
             inner_writer.transport.abort()

@@ -142,10 +142,12 @@ class Location:
         if len(self.reach) > NAMED or len(names) < 2:
             return []
         above = np.array([0.0, 0.0, 1.0])
-        tops = np.stack([frame.rows[name][1:4] + 0.6 * self.reach[name] * above for name in names])
+        tops = np.stack(
+            [frame.rows[name][1:4] + NAME_ABOVE * self.reach[name] * above for name in names]
+        )
         places = view.pixels(tops, *self.size)
         return [
-            Label(name, float(column), float(row) - 4.0 * self.scale, self.colours[name])
+            Label(name, float(column), float(row) - NAME_PX * self.scale, self.colours[name])
             for name, (column, row) in zip(names, places, strict=True)
             if np.isfinite([column, row]).all()
         ]

@@ -1,7 +1,8 @@
 """The signals that a person can give by sliders: what each slider is, and how far it goes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import pi, radians
+from math import isfinite, pi, radians
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kittiwake.core.signals import (
@@ -9,6 +10,7 @@ from kittiwake.core.signals import (
     AttitudeThrottle,
     BodyVelocityYawRate,
     HeadingSpeed,
+    ModeCommand,
     PositionYaw,
     PropellerSpeeds,
     RotorSpeeds,
@@ -23,7 +25,7 @@ from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.maneuvers import Ability, Situation
+from kittiwake.runtime.maneuvers import OF_MODES, Ability, Situation
 
 REACH_M, SPEED_MPS, PULL_MPS2, LEAN_DEG, RATE_DEGPS = 20.0, 5.0, 5.0, 35.0, 180.0
 MOST_WEIGHTS = 2.0
@@ -54,16 +56,25 @@ class Rung(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What the sliders start from and are scaled by."""
+    """What the sliders start from and are scaled by; ``last`` is its command, by column."""
 
     now: Situation
     able: Ability
     vehicle: Vehicle
+    last: Mapping[str, float] = MappingProxyType({})
+
+    def began(self, column: str, otherwise: float) -> float:
+        """What the vehicle was told last in a column of its command."""
+        number = self.last.get(column, otherwise)
+        return number if isfinite(number) else otherwise
 
 
 def rungs_of(setting: Setting) -> Mapping[str, Rung]:
     """All that a vehicle can be told by sliders, from high to low, by title."""
-    kinds = [kind for kind in setting.able.takes if kind in _RUNGS]
+    taken = set(setting.able.takes)
+    if ModeCommand in taken:
+        taken |= {*OF_MODES}
+    kinds = [kind for kind in _RUNGS if kind in taken]
     found = [_RUNGS[kind](setting) for kind in kinds]
     return {rung.title: rung for rung in found}
 
@@ -174,7 +185,10 @@ def _rotor_speeds(setting: Setting) -> Rung:
         return RotorSpeeds((one, two, three, four))
 
     lowest, highest = float(low), float(high)
-    levers = [Lever(f"rotor {i} [rad/s]", lowest, highest, lowest) for i in range(4)]
+    levers = [
+        Lever(f"rotor {i} [rad/s]", lowest, highest, setting.began(f"cmd_speeds_{i}_radps", lowest))
+        for i in range(4)
+    ]
     return Rung("rotor speeds", levers, signal)
 
 
@@ -192,7 +206,7 @@ def _attitude_throttle(setting: Setting) -> Rung:
         *_axes(("roll",), "deg", most("roll_rad", LEAN_DEG)),
         *_axes(("pitch",), "deg", most("pitch_rad", LEAN_DEG)),
         *_axes(("yaw rate",), "deg/s", most("yaw_rate_radps", RATE_DEGPS)),
-        Lever("throttle", 0.0, 1.0, 0.5),
+        Lever("throttle", 0.0, 1.0, setting.began("cmd_throttle", 0.5)),
     ]
     return Rung("sticks", levers, signal)
 

@@ -22,6 +22,7 @@ class Stick:
         # what was asked last, and of which flight
         self._signal: Any = None
         self._course = session.course
+        self._problem = ""
 
     def read(self, pad: Pad | None) -> None:
         """What it asks for now."""
@@ -40,4 +41,9 @@ class Stick:
         try:
             course.ask(self._vehicle, maneuver)
         except KittiwakeError as error:
-            course.problems.put(str(error))
+            # a stick that goes on moving says the same again and again
+            if self._problem != str(error):
+                self._problem = str(error)
+                course.problems.put(self._problem)
+        else:
+            self._problem = ""

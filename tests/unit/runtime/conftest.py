@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kittiwake.runtime.live import Clock, LiveCourse
+from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.live import LiveCourse
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document

@@ -19,7 +19,8 @@ from kittiwake.core.signals import (
 )
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime import live
-from kittiwake.runtime.live import Clock, LiveCourse
+from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.live import LiveCourse
 from kittiwake.runtime.maneuvers import CLEARANCE_M, GoTo, Land, Lean, Obey
 
 # how far compilers may differ in a second, in any number of a row

@@ -4,7 +4,8 @@ from math import inf
 
 import pytest
 
-from kittiwake.runtime.live import Clock, LiveCourse
+from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.live import LiveCourse
 from kittiwake.runtime.loop import Memory
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import load_scenario

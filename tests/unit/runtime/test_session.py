@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from kittiwake.core.errors import CommandError
-from kittiwake.runtime.live import Clock, LiveCourse
+from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.live import LiveCourse
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
 

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from kittiwake.viewer.gate import LOOPBACK, Gate
+from kittiwake.viewer.server import PageServer
 
 viser = pytest.importorskip("viser")
 client = pytest.importorskip("websockets.sync.client")
@@ -17,7 +18,7 @@ WAIT_S = 20.0
 
 @pytest.fixture(scope="module")
 def server():
-    found = viser.ViserServer(LOOPBACK, 0, verbose=False)
+    found = PageServer()
     yield found
     found.stop()
 
@@ -45,7 +46,7 @@ def session(gate, **fields):
 
 
 def test_the_page_arrives_whole(server):
-    with Gate(LOOPBACK, 0, server.get_port()) as gate:
+    with Gate(LOOPBACK, 0, server.get_port(), secret=server.secret) as gate:
         status, page, fields = fetched(gate)
         assert (status, len(page)) == (200, int(fields["Content-Length"]))
         assert len(page) > 100_000
@@ -53,7 +54,7 @@ def test_the_page_arrives_whole(server):
 
 
 def test_a_websocket_gets_the_scene_and_what_is_added_to_it(server):
-    with Gate(LOOPBACK, 0, server.get_port()) as gate:
+    with Gate(LOOPBACK, 0, server.get_port(), secret=server.secret) as gate:
         origin = f"http://{LOOPBACK}:{gate.port}"
         with session(gate, Origin=origin) as socket:
             assert socket.subprotocol == f"viser-v{viser.__version__}"
@@ -64,7 +65,7 @@ def test_a_websocket_gets_the_scene_and_what_is_added_to_it(server):
 
 def test_a_websocket_of_another_page_is_refused(server):
     with (
-        Gate(LOOPBACK, 0, server.get_port()) as gate,
+        Gate(LOOPBACK, 0, server.get_port(), secret=server.secret) as gate,
         pytest.raises(exceptions.InvalidStatus, match="403"),
         session(gate, Origin="http://gulls.example"),
     ):
@@ -72,7 +73,7 @@ def test_a_websocket_of_another_page_is_refused(server):
 
 
 def test_with_a_token_page_and_websocket_come_by_the_cookie(server):
-    with Gate(LOOPBACK, 0, server.get_port(), TOKEN) as gate:
+    with Gate(LOOPBACK, 0, server.get_port(), TOKEN, server.secret) as gate:
         with pytest.raises(exceptions.InvalidStatus, match="403"), session(gate):
             pass
         assert fetched(gate)[0] == 403
@@ -85,9 +86,24 @@ def test_with_a_token_page_and_websocket_come_by_the_cookie(server):
 
 
 def test_a_gate_that_closes_ends_its_websockets(server):
-    with Gate(LOOPBACK, 0, server.get_port()) as gate:
+    with Gate(LOOPBACK, 0, server.get_port(), secret=server.secret) as gate:
         socket = session(gate)
         socket.recv(WAIT_S)
     # what had arrived before is still read; iterating ends in silence only at a close that was said
     with socket, pytest.raises(exceptions.ConnectionClosedError):
         list(socket)
+
+
+def test_who_finds_the_port_behind_the_gate_is_refused(server):
+    connection = HTTPConnection(LOOPBACK, server.get_port(), timeout=WAIT_S)
+    try:
+        connection.request("GET", "/")
+        assert connection.getresponse().status == 403
+    finally:
+        connection.close()
+    with pytest.raises(exceptions.InvalidStatus, match="403"):
+        client.connect(f"ws://{LOOPBACK}:{server.get_port()}/", proxy=None)
+
+
+def test_no_page_can_ask_for_a_tunnel(server):
+    assert server.request_share_url() is None

@@ -6,7 +6,8 @@ import pytest
 
 from kittiwake.core.errors import CommandError
 from kittiwake.core.signals import BodyVelocityYawRate, Off, PositionYaw
-from kittiwake.runtime.live import Clock, LiveCourse
+from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.live import LiveCourse
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
 from kittiwake.viewer.joystick import Pad

@@ -49,7 +49,8 @@ class ClockPanel:
         @self._speed.on_update
         @desk.by_hand
         def _(event: Any) -> None:
-            clock.speed = speed_of(event.target.value)
+            if event.target.value in speeds:
+                clock.speed = speed_of(event.target.value)
 
         @self._again.on_click
         @desk.by_hand

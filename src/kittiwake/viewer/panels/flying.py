@@ -1,6 +1,7 @@
 """What to do: manoeuvres, steps of a mission, sliders on any rung of the control ladder."""
 
-from math import radians
+from collections.abc import Mapping
+from math import degrees, radians
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,22 @@ from kittiwake.viewer.frame import Frame
 from kittiwake.viewer.rungs import Rung, Setting, rungs_of
 
 TAKE_OFF_M = 2.0
-LEAN_DEG, HEIGHT_M = 22.5, 10.0
+MOST_LEAN_DEG, HEIGHT_M = 22.5, 10.0
 AIRCRAFT = ("Take off", "Land", "Hold", "Go to a click", "Drop", "Hand back")
 VESSEL = ("Hold", "Go to a click", "Drop", "Hand back")
 NO_RUNG = "none"
+STEP_M, TURN_DEG = 0.5, 15.0
+# by what it does: the key, the step ahead, to the left and up, and the turn to the left
+NUDGES: dict[str, tuple[str, float, float, float, float]] = {
+    "Ahead": ("W", 1.0, 0.0, 0.0, 0.0),
+    "Back": ("S", -1.0, 0.0, 0.0, 0.0),
+    "To the left": ("A", 0.0, 1.0, 0.0, 0.0),
+    "To the right": ("D", 0.0, -1.0, 0.0, 0.0),
+    "Up": ("R", 0.0, 0.0, 1.0, 0.0),
+    "Down": ("F", 0.0, 0.0, -1.0, 0.0),
+    "Turn left": ("Q", 0.0, 0.0, 0.0, TURN_DEG),
+    "Turn right": ("E", 0.0, 0.0, 0.0, -TURN_DEG),
+}
 # a slider has so many places
 PLACES = 400
 
@@ -46,19 +59,27 @@ class FlyingPanel:
         desk.changed.append(self._build)
         self._build()
         desk.server.scene.on_click()(self._clicked)
-        commands = {"Take off": "T", "Land": "L", "Hold": "H", "Drop": "D", "Hand back": "B"}
+        commands = {"Take off": "T", "Land": "L", "Hold": "H", "Drop": "X", "Hand back": "B"}
         for what, key in commands.items():
             desk.server.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
                 lambda _, what=what: self._try(what)
             )
 
+        for what, (key, ahead, left, up, turn) in NUDGES.items():
+            step = np.array([ahead, left, up])
+            desk.server.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
+                lambda _, step=step, turn=turn: self._nudge(step, turn)
+            )
+
     def update(self, frame: Frame) -> None:
         """What it is doing."""
-        asked = self._session.course.asked.get(self._desk.picked)
-        said = "its own guidance" if asked is None else f"you: {_said(asked)}"
-        ready = "" if self._session.course.ready else " (commands are being prepared)"
-        phase = self._phase(frame)
-        words = f"**{self._desk.picked}** is flown by {said}{phase}{ready}"
+        course = self._session.course
+        asked = course.asked.get(self._desk.picked)
+        said = "its own guidance" if asked is None else f"you: {asked.said}"
+        ready = "" if course.ready else " (commands are being prepared)"
+        words = f"**{self._desk.picked}** is flown by {said}{self._phase(frame)}{ready}"
+        if course.over:
+            words = "The flight is over; begin anew to fly."
         if words != self._status.content:
             self._status.content = words
 
@@ -104,15 +125,21 @@ class FlyingPanel:
         with gui.add_folder("Angles and height"):
             low = self._session.course.ability(self._desk.picked).ground_z_m
             now_m = float(self._here().position_m[2])
-            high = max(low + HEIGHT_M, now_m + 0.5 * HEIGHT_M)
+            high = max(low + HEIGHT_M, now_m + HEIGHT_M)
             sliders = [
-                gui.add_slider("roll [deg]", -LEAN_DEG, LEAN_DEG, 0.5, 0.0),
-                gui.add_slider("pitch [deg]", -LEAN_DEG, LEAN_DEG, 0.5, 0.0),
-                gui.add_slider("yaw [deg]", -90.0, 90.0, 1.0, 0.0),
+                gui.add_slider("roll [deg]", -MOST_LEAN_DEG, MOST_LEAN_DEG, 0.5, 0.0),
+                gui.add_slider("pitch [deg]", -MOST_LEAN_DEG, MOST_LEAN_DEG, 0.5, 0.0),
+                gui.add_slider("yaw [deg]", -180.0, 180.0, 1.0, 0.0),
                 gui.add_slider("height [m]", low, high, 0.1, max(now_m, low)),
             ]
 
-        def lean(_: Any) -> None:
+        def lean(event: Any) -> None:
+            if not isinstance(self._session.course.asked.get(self._desk.picked), Lean):
+                # what is not touched stays as it is now
+                now = self._here()
+                for one, value in ((2, degrees(now.yaw_rad)), (3, float(now.position_m[2]))):
+                    if sliders[one] is not event.target:
+                        sliders[one].value = min(max(value, sliders[one].min), sliders[one].max)
             roll, pitch, yaw, up_m = (float(slider.value) for slider in sliders)
             self._ask(Lean(radians(roll), radians(pitch), radians(yaw), up_m))
 
@@ -123,7 +150,7 @@ class FlyingPanel:
         gui = self._desk.server.gui
         now = self._here()
         able = self._session.course.ability(self._desk.picked)
-        rungs = rungs_of(Setting(now, able, self._desk.vehicle))
+        rungs = rungs_of(Setting(now, able, self._desk.vehicle, self._last()))
         self._levers = []
         with gui.add_folder("Any rung of the ladder") as folder:
             choice = gui.add_dropdown("Rung", (NO_RUNG, *rungs))
@@ -137,7 +164,9 @@ class FlyingPanel:
             if choice.value == NO_RUNG:
                 self._session.course.ask(self._desk.picked, None)
                 return
-            rung = rungs_of(Setting(self._here(), able, self._desk.vehicle))[choice.value]
+            rung = rungs_of(Setting(self._here(), able, self._desk.vehicle, self._last()))[
+                choice.value
+            ]
             with folder:
                 self._levers = self._sliders(rung)
 
@@ -182,6 +211,15 @@ class FlyingPanel:
             case _:
                 self._ask(GoTo(place, now.yaw_rad))
 
+    def _nudge(self, step: Place, turn_deg: float) -> None:
+        """From where it is to go, or is, by a step in its own level axes."""
+        asked, now = self._session.course.asked.get(self._desk.picked), self._here()
+        going = asked if isinstance(asked, GoTo) else GoTo(now.position_m, now.yaw_rad)
+        c, s = np.cos(going.yaw_rad), np.sin(going.yaw_rad)
+        moved = np.array([c * step[0] - s * step[1], s * step[0] + c * step[1], step[2]])
+        to = GoTo(going.place_m + moved * STEP_M, going.yaw_rad + radians(turn_deg))
+        self._desk.by_hand(lambda _: self._ask(to))(_Key())
+
     def _try(self, what: str) -> None:
         self._desk.by_hand(lambda _: self._do(what))(_Key())
 
@@ -206,35 +244,24 @@ class FlyingPanel:
     def _situation(self) -> Situation | None:
         return self._session.course.situation(self._desk.picked)
 
+    def _last(self) -> Mapping[str, float]:
+        """What it was told last, by column."""
+        frame = self._desk.source.frame()
+        row = {} if frame is None else self._desk.row(frame)
+        return {name: value for name, value in row.items() if name.startswith("cmd_")}
+
     def _here(self) -> Situation:
         """Where it believes to be; before the flight, where it starts."""
         start = self._desk.vehicle.start
         place, yaw_rad = start.position_world_m, start.kinematics().euler_world_from_body.yaw_rad
         begun = np.array([float(place.x), float(place.y), float(place.z)])
-        return self._situation() or Situation(0.0, begun, np.zeros(3), float(yaw_rad), None)
+        now = self._situation()
+        if now is not None and np.isfinite([*now.position_m, now.yaw_rad]).all():
+            return now
+        return Situation(0.0, begun, np.zeros(3), float(yaw_rad), None)
 
 
 class _Key:
     """A key that was hit counts as what a person does."""
 
     client = True
-
-
-def _said(maneuver: Maneuver) -> str:
-    match maneuver:
-        case GoTo(place_m=place):
-            return f"goes to {_listed(place)} m"
-        case Land():
-            return "lands"
-        case Lean(height_m=height):
-            return f"keeps angles at {height:.1f} m"
-        case Obey(asked=Off()):
-            return "motors off"
-        case Obey(asked=asked):
-            return f"obeys a {type(asked).__name__}"
-        case _:
-            return type(maneuver).__name__
-
-
-def _listed(place: Place) -> str:
-    return ", ".join(f"{coordinate:.1f}" for coordinate in place)

@@ -39,21 +39,26 @@ class GainsPanel:
         folder = gui.add_folder(name, expand_by_default=False)
         self._folders.append(folder)
         with folder:
-            for gain, value in gains.items():
-                if isinstance(value, tuple):
-                    x, y, z = value
-                    number: Any = gui.add_vector3(gain, (x, y, z))
-                else:
-                    number = gui.add_number(gain, value)
-                number.on_update(self._desk.by_hand(self._setter(name, gain)))
+            fields = {gain: self._field(gain, value) for gain, value in gains.items()}
+            apply = gui.add_button(f"Apply to {name}")
 
-    def _setter(self, controller: str, gain: str) -> Any:
-        def tune(event: Any) -> None:
-            value = event.target.value
-            given = list(value) if isinstance(value, tuple) else value
-            self._session.course.set_gains(self._desk.entry, controller, **{gain: given})
+        @apply.on_click
+        @self._desk.by_hand
+        def _(_: Any) -> None:
+            now = {gain: field.value for gain, field in fields.items()}
+            changed = {gain: value for gain, value in now.items() if value != gains[gain]}
+            given = {g: list(v) if isinstance(v, tuple) else v for g, v in changed.items()}
+            if given:
+                self._session.course.set_gains(self._desk.entry, name, **given)
+                gains.update(changed)
 
-        return tune
+    def _field(self, gain: str, value: float | tuple[float, ...]) -> Any:
+        """To write a number into, or three."""
+        gui = self._desk.server.gui
+        if isinstance(value, tuple):
+            x, y, z = value
+            return gui.add_vector3(gain, (x, y, z))
+        return gui.add_number(gain, value)
 
 
 def _gains(controller: Any) -> dict[str, float | tuple[float, ...]]:

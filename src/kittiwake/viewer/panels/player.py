@@ -42,12 +42,13 @@ class PlayerPanel:
         @speed.on_update
         @desk.by_hand
         def _(event: Any) -> None:
-            replay.speed = speed_of(event.target.value)
+            if event.target.value in SPEEDS:
+                replay.speed = speed_of(event.target.value)
 
         @events.on_update
         @desk.by_hand
         def _(event: Any) -> None:
-            if event.target.value != NO_EVENT:
+            if event.target.value in self._events:
                 replay.time_s = self._events[event.target.value] - BEFORE_S
 
         gui.add_command("Pause or go on", hotkey="P").on_trigger(

@@ -44,7 +44,7 @@ class _Plot:
     def __init__(self, desk: Desk, names: tuple[str, ...]) -> None:
         self._desk = desk
         gui = desk.server.gui
-        columns = [name for name in desk.show.columns[desk.picked] if name != "time_s"]
+        columns = [name for name in desk.told if name != "time_s"]
         self._choices = [
             gui.add_dropdown(
                 f"signal {place + 1}",

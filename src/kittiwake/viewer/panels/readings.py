@@ -16,11 +16,18 @@ class ReadingsPanel:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
+        self._told: tuple[str, list[str]] = ("", [])
         self._text = desk.server.gui.add_markdown("")
+
+    def _names(self) -> list[str]:
+        if self._told[0] != self._desk.picked:
+            self._told = self._desk.picked, self._desk.told
+        return self._told[1]
 
     def update(self, frame: Frame) -> None:
         """The numbers of now."""
         row = self._desk.row(frame)
+        row = {name: row[name] for name in self._names()}
         sections = {
             "Place and motion": _motion(row, ""),
             "It believes": _motion(row, "estimate."),

@@ -69,7 +69,7 @@ class ViewPanel:
 
     def _picture(self, event: Any) -> None:
         height, width = PICTURE
-        seen = event.client.get_render(height, width, transport_format="png")
+        seen = event.client.get_render(height, width, transport_format="png", timeout=PATIENCE_S)
         kept = BytesIO()
         Image.fromarray(seen[:, :, :3]).save(kept, format="PNG")
         name = f"{self._desk.show.scenario.name}.png"

@@ -1,6 +1,5 @@
 """What a vehicle meets: wind, gusts, how far its sensors see, and what of it fails."""
 
-from collections.abc import Mapping
 from math import degrees
 from typing import Any, get_args
 
@@ -32,7 +31,7 @@ class WorldPanel:
         """Nothing of it changes by itself."""
 
     def _weather(self) -> None:
-        gui, world = self._desk.server.gui, self._desk.show.scenario.world
+        gui, world = self._desk.server.gui, self._desk.scenario.world
         wind = world.wind
         speed_mps, from_deg = 0.0, 0.0
         if isinstance(wind, ShearWind):
@@ -40,33 +39,35 @@ class WorldPanel:
         gusts = self._desk.vehicle.turbulence.component
         gusts_mps = float(getattr(gusts, "speed_at_6m_mps", 0.0))
         with gui.add_folder("Wind"):
-            speed = gui.add_slider("speed at 6 m [m/s]", 0.0, MOST_WIND_MPS, 0.1, speed_mps)
+            speed = gui.add_slider(
+                "speed at 6 m [m/s]", 0.0, max(MOST_WIND_MPS, speed_mps), 0.1, speed_mps
+            )
             origin = gui.add_slider("from [deg]", 0.0, 360.0, 1.0, from_deg)
-            gust = gui.add_slider("gusts [m/s]", 0.0, MOST_GUSTS_MPS, 0.1, gusts_mps)
-        # which of the models blows stays as the scenario has it
-        kind = "dryden" if isinstance(gusts, NoTurbulence) else _kind(self._turbulence())
+            gust = gui.add_slider(
+                "gusts [m/s]", 0.0, max(MOST_GUSTS_MPS, gusts_mps), 0.1, gusts_mps
+            )
 
         def blow(_: Any) -> None:
             written = f"{{type: shear, speed_at_6m_mps: {speed.value}, from_deg: {origin.value}}}"
             self._session.course.change("world.wind", written)
 
         def gust_anew(_: Any) -> None:
-            written = f"{{type: {kind}, speed_at_6m_mps: {gust.value}}}"
-            self._session.course.change("world.turbulence", written)
+            if isinstance(gusts, NoTurbulence):
+                written = f"{{type: dryden, speed_at_6m_mps: {gust.value}}}"
+                self._session.course.change("world.turbulence", written)
+            else:
+                self._session.course.change("world.turbulence.speed_at_6m_mps", f"{gust.value}")
 
         for slider in (speed, origin):
             slider.on_update(self._desk.by_hand(blow))
         gust.on_update(self._desk.by_hand(gust_anew))
-
-    def _turbulence(self) -> Any:
-        return (self._desk.show.scenario.document.data.get("world") or {}).get("turbulence")
 
     def _build(self) -> None:
         """Sensors and failures of the picked one."""
         for folder in self._folders:
             folder.remove()
         self._folders = []
-        written = self._desk.show.scenario.document.data["vehicles"][self._desk.entry]
+        written = self._desk.scenario.document.data["vehicles"][self._desk.entry]
         for name, sensor in self._desk.vehicle.sensors.items():
             self._sensor(name, sensor.component.sensor, (written.get("sensors") or {}).get(name))
         parts = parts_that_fail(self._desk.vehicle)
@@ -117,8 +118,3 @@ class WorldPanel:
                 def _(event: Any, part: str = part) -> None:
                     failed = bool(event.target.value)
                     self._session.course.fail(self._desk.picked, part, failed=failed)
-
-
-def _kind(written: Any) -> str:
-    """Which model a scenario names."""
-    return str(written.get("type")) if isinstance(written, Mapping) else str(written)

@@ -1,0 +1,181 @@
+"""The page's controls, used as a person would, without a browser."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.maneuvers import GoTo, Land, Lean, Obey
+from kittiwake.runtime.session import Session
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import apply_overrides, parse_document
+from kittiwake.viewer.board import Board
+from kittiwake.viewer.cockpit import Cockpit
+from kittiwake.viewer.frame import Show
+from kittiwake.viewer.server import PageServer
+
+SCENARIO = """
+name: page
+time: {rate_hz: 240, duration_s: 600}
+world: {wind: {type: shear, speed_at_6m_mps: 18, from_deg: -90}}
+vehicles:
+  tern:
+    model: angle-velocity
+    start: {position_world_m: [0, 0, 12], yaw_deg: 60}
+    sensors: {turns: {type: ultrasonic-array, scheme: all-1}}
+    guidance: {type: hold}
+  auk:
+    model: angle-velocity
+    start: {position_world_m: [5, 0, 3]}
+    sensors: {turns: {type: ultrasonic-array, scheme: all-1}}
+    guidance: {type: hold}
+"""
+
+
+class Page:
+    """A cockpit and what is on its page."""
+
+    def __init__(self, tmp_path):
+        document = apply_overrides(parse_document(SCENARIO, "page.yaml"), [])
+        self.session = Session(build(document, tmp_path), Clock(1.0))
+        columns = self.session.simulation.program.layout.columns
+        self.board = Board(columns)
+        self.server = PageServer()
+        show = Show(self.session.course.scenario, 0, columns)
+        self.cockpit = Cockpit(self.server, show, self.board, self.session)
+        self.told = []
+
+    @property
+    def asked(self):
+        return self.session.course.asked
+
+    def named(self, label):
+        """The control with a label that was made last."""
+        inputs = self.server.gui._gui_input_handle_from_uuid.values()
+        return [one for one in inputs if getattr(one, "label", None) == label][-1]
+
+    def put(self, label, value):
+        """What a person does: sets a control."""
+        control = self.named(label)
+        control._impl.value = value
+        client = SimpleNamespace(add_notification=lambda *said, **_: self.told.append(said))
+        for answer in [*control._impl.update_cb]:
+            answer(SimpleNamespace(target=control, client=client, client_id=0))
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    page = Page(tmp_path_factory.mktemp("page"))
+    yield page
+    page.server.stop()
+
+
+@pytest.fixture(autouse=True)
+def flying(page):
+    """Both are where they start, and do nothing that was asked for."""
+    rows = {}
+    for name, place, yaw in (("tern", (0.0, 0.0, 12.0), np.pi / 3), ("auk", (5.0, 0.0, 3.0), 0.0)):
+        columns = page.session.course.layout.columns[name]
+        row = dict.fromkeys(columns, 0.0)
+        for prefix in ("", "estimate."):
+            row |= {f"{prefix}{axis}_m": value for axis, value in zip("xyz", place, strict=True)}
+            row |= {f"{prefix}qw": np.cos(yaw / 2), f"{prefix}qz": np.sin(yaw / 2)}
+        rows[name] = np.array([[row[column] for column in columns]])
+        page.session.course._asked.pop(name, None)
+    page.session.course._rows = {name: block[-1] for name, block in rows.items()}
+    page.board.post(rows)
+    page.put("Vehicle", "tern")
+    page.told.clear()
+
+
+def test_touching_one_angle_keeps_the_yaw_and_the_height(page):
+    page.put("roll [deg]", 5.0)
+    lean = page.asked["tern"]
+    assert isinstance(lean, Lean)
+    assert lean.roll_rad == pytest.approx(np.radians(5.0))
+    assert lean.pitch_rad == 0.0
+    assert lean.yaw_rad == pytest.approx(np.pi / 3, abs=0.02)
+    assert lean.height_m == pytest.approx(12.0, abs=0.1)
+
+
+def test_manoeuvres_are_of_the_vehicle_that_is_picked(page):
+    page.put("Vehicle", "auk")
+    page.put("Manoeuvre", "Take off")
+    assert isinstance(page.asked["auk"], GoTo)
+    np.testing.assert_allclose(page.asked["auk"].place_m, [5.0, 0.0, 5.0])
+    assert "tern" not in page.asked
+    page.put("Manoeuvre", "Land")
+    assert isinstance(page.asked["auk"], Land)
+    page.put("Manoeuvre", "Hand back")
+    assert "auk" not in page.asked
+
+
+def test_a_rung_has_sliders_that_begin_where_the_vehicle_is(page):
+    page.put("Rung", "place and yaw")
+    page.put("z [m]", 13.0)
+    asked = page.asked["tern"]
+    assert isinstance(asked, Obey)
+    place = asked.asked.position_world_m
+    assert (float(place.x), float(place.y), float(place.z)) == (0.0, 0.0, 13.0)
+    assert float(asked.asked.yaw_rad) == pytest.approx(np.pi / 3)
+
+
+def test_a_key_moves_it_by_a_step_in_its_own_axes(page):
+    panel = next(one for one in page.cockpit._panels if hasattr(one, "_nudge"))
+    panel._nudge(np.array([1.0, 0.0, 0.0]), 15.0)
+    panel._nudge(np.array([0.0, 0.0, 1.0]), 0.0)
+    asked = page.asked["tern"]
+    ahead = 0.5 * np.array([np.cos(np.pi / 3), np.sin(np.pi / 3), 0.0])
+    np.testing.assert_allclose(asked.place_m, ahead + np.array([0.0, 0.0, 12.5]), atol=1e-9)
+    assert asked.yaw_rad == pytest.approx(np.pi / 3 + np.radians(15.0))
+
+
+def test_wind_beyond_the_usual_is_shown_as_it_is(page):
+    assert page.named("speed at 6 m [m/s]").value == 18.0
+    assert page.named("from [deg]").value == 270.0
+
+
+def test_changes_are_wanted_under_their_paths(page, monkeypatch):
+    wanted = []
+    monkeypatch.setattr(type(page.session.course), "change", lambda _, *what: wanted.append(what))
+    page.put("range [m]", 2.5)
+    page.put("Round robin", "front-only")
+    page.put("gusts [m/s]", 3.0)
+    assert wanted == [
+        ("vehicles.tern.sensors.turns.max_range_m", "2.5"),
+        ("vehicles.tern.sensors.turns.scheme", "front-only"),
+        ("world.turbulence", "{type: dryden, speed_at_6m_mps: 3.0}"),
+    ]
+
+
+def test_gains_wait_until_they_are_applied(page, monkeypatch):
+    wanted = []
+    course = type(page.session.course)
+    monkeypatch.setattr(course, "set_gains", lambda _, *who, **what: wanted.append((who, what)))
+    page.put("natural_frequency_radps", 0.8)
+    assert wanted == []
+    page.put("Apply to position", True)
+    assert wanted == [(("tern", "position"), {"natural_frequency_radps": 0.8})]
+
+
+def test_pausing_and_speeds_are_those_of_the_clock(page):
+    page.put("Flight", "Pause")
+    assert page.session.clock.paused
+    page.put("Flight", "Go on")
+    assert not page.session.clock.paused
+    page.put("Speed", "0.25x")
+    assert page.session.clock.speed == 0.25
+    page.put("Speed", "nanx")
+    assert page.session.clock.speed == 0.25
+
+
+def test_a_vehicle_that_is_not_there_is_not_picked(page):
+    page.put("Vehicle", "puffin")
+    assert page.cockpit._desk.picked == "tern"
+
+
+def test_all_panels_show_a_frame(page):
+    frame = page.board.frame()
+    page.cockpit._draw(frame, 10.0, 0.0)
+    assert "0.00 s" in page.cockpit._status.content
