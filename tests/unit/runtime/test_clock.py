@@ -5,8 +5,8 @@ from time import monotonic
 
 import pytest
 
-from kittiwake.runtime import live
-from kittiwake.runtime.live import LATE_S, Clock
+from kittiwake.runtime import clock
+from kittiwake.runtime.clock import LATE_S, Clock
 
 
 @pytest.fixture
@@ -16,8 +16,8 @@ def wall(monkeypatch):
     class Wall:
         now_s = 50.0
 
-    monkeypatch.setattr(live, "monotonic", lambda: Wall.now_s)
-    monkeypatch.setattr(live, "MOMENT_S", 1e-4)
+    monkeypatch.setattr(clock, "monotonic", lambda: Wall.now_s)
+    monkeypatch.setattr(clock, "MOMENT_S", 1e-4)
     return Wall
 
 

@@ -168,6 +168,8 @@ def test_a_signal_that_a_vehicle_does_not_take_is_refused_with_those_that_it_doe
 class Turns:
     """Asks for what no controller leads to, a while after it was asked for."""
 
+    said = "turns"
+
     def signal(self, now, able):
         del able
         if now.time_s > 1.0:
@@ -438,8 +440,11 @@ def test_a_flight_that_is_over_begins_nothing_more_in_its_workshop(busy):
 def test_a_motor_stops_and_starts_again(flock):
     course, program = flock.course, flock.course._latest
     flock.fly(0.1)
+    course.notices()
     course.fail("gull", "motor 2", failed=True)
     course.fail("gull", "motor 2", failed=True)
+    # when it is so, not when it is asked for
+    assert [*course.notices()] == []
     flock.settle()
     rows = flock.flown(1.0, "gull", "act_rotor_2_radps", "faults")
     assert rows[-1, 0] < 10.0

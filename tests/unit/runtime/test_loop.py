@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kittiwake.runtime import course
 from kittiwake.runtime.loop import Memory
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build

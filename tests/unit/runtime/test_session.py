@@ -84,10 +84,11 @@ def test_what_is_wrong_with_a_late_change_is_told_in_the_next_flight(scenario, t
     session.close()
 
 
-def test_after_a_flight_commands_and_failures_are_taken_without_a_fault(scenario, tmp_path):
+def test_after_a_flight_commands_are_refused_without_a_fault(scenario, tmp_path):
     session = Session(scenario, Clock(inf))
     session.fly(tmp_path)
-    session.course.ask("drone", None)
+    with pytest.raises(CommandError, match="the flight is over; begin anew"):
+        session.course.ask("drone", None)
     with pytest.raises(CommandError, match="'drone' has no 'wing'"):
         session.course.fail("drone", "wing", failed=True)
     assert session.course.take_problems() == []
