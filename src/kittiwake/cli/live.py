@@ -9,6 +9,7 @@ import typer
 
 from kittiwake.cli.page import Page, open_page
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.extras import optional
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +61,8 @@ def live(
     from kittiwake.viewer.cockpit import Cockpit
     from kittiwake.viewer.frame import Show
 
+    if joystick:
+        optional("pygame", "gamepad")
     boards: list[Board] = []
     session = Session(scenario, Clock(speed), lambda block: boards[0].post(block))
     columns = session.simulation.program.layout.columns

@@ -70,7 +70,7 @@ def run(
     if not is_live:
         given = {"--speed": speed, "--port": port, "--token-file": token_file}
         given |= {"--host": host != LOOPBACK, "--no-browser": no_browser}
-        refuse({**given, "--joystick": joystick}, "a run without --live")
+        refuse({**given, "--joystick": joystick}, "a run without --live; write it, too")
     prepare_folder(folder)
     with show_progress(shown=not (as_json or quiet)) as progress:
         if is_live:

@@ -13,6 +13,7 @@ from kittiwake.cli.live import Gamepad, Speed, live, pace_of
 from kittiwake.cli.options import Duration, Quiet, Seed, refuse
 from kittiwake.cli.page import LOOPBACK, Host, NoBrowser, Page, Port, TokenFile, open_page
 from kittiwake.cli.run import as_overrides, keep_compiled, show_progress
+from kittiwake.core.errors import CockpitError
 
 
 def view(
@@ -47,6 +48,9 @@ def view(
         _replay(Path(what), ghost, page)
         return
     refuse({"--ghost": ghost}, "a scenario that is flown")
+    if Path(what).suffix == ".mcap":
+        message = f"'{what}' is a log; give the folder that it is in, '{Path(what).parent}'"
+        raise CockpitError(message)
     _fly(what, [*(overrides or []), *as_overrides(duration, seed)], speed, page, joystick=joystick)
 
 
@@ -100,6 +104,8 @@ def _fly(
                 if reason.startswith(STOPPED):
                     return
                 said = "The flight is over" + (f": {reason}" if reason else "")
+                if not page.quiet:
+                    typer.echo(f"{said}. It is in {folder}.", err=True)
                 cockpit.say(said, f"It is in {folder}. Begin anew, or end this with Ctrl-C.")
                 if not session.wait():
                     return

@@ -81,8 +81,13 @@ class Condition(eqx.Module):
 
     def __str__(self) -> str:
         sides = (("above", self.above), ("below", self.below))
-        told = " and ".join(f"{side} {value:g}" for side, value in sides if value is not None)
+        told = " and ".join(f"{side} {_said(value)}" for side, value in sides if value is not None)
         return f"{self.quantity} {told}"
+
+
+def _said(value: Real) -> str:
+    """A number; while a program is compiled of which it is an argument, it is not known."""
+    return f"{value:g}" if isinstance(value, int | float) else "?"
 
 
 class Quantities(eqx.Module):

@@ -91,7 +91,8 @@ class Cockpit:
             panels.append(PlayerPanel(desk, desk.source))
         tabs = gui.add_tab_group()
         for title, make in self._tabs():
-            with tabs.add_tab(title):
+            desk.tab = tabs.add_tab(title)
+            with desk.tab:
                 panels.append(make())
         with tabs.add_tab("View"):
             self._view = ViewPanel(desk, self._scene)

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
@@ -32,7 +33,7 @@ class Desk:
     Attributes:
         session: what flies, None where a log is replayed.
         picked: the vehicle that the panels are about.
-        changed: called when another one is picked, or the flight has begun anew.
+        tab: where panels are being made.
     """
 
     server: viser.ViserServer
@@ -40,7 +41,10 @@ class Desk:
     source: Source
     session: Session | None = None
     picked: str = ""
-    changed: list[Callable[[], None]] = field(default_factory=list)
+    tab: AbstractContextManager[Any] | None = None
+    _builders: list[tuple[AbstractContextManager[Any], Callable[[], None]]] = field(
+        default_factory=list
+    )
 
     def __post_init__(self) -> None:
         self.picked = self.picked or next(iter(self.show.scenario.vehicles))
@@ -75,8 +79,18 @@ class Desk:
 
     def renew(self) -> None:
         """Has all panels begin anew."""
-        for change in self.changed:
-            change()
+        for tab, build in self._builders:
+            with tab:
+                build()
+
+    def build(self, build: Callable[[], None]) -> None:
+        """Makes controls in the present tab, and again when they are to be about another one.
+
+        That is when another vehicle is picked, and when the flight has begun anew.
+        """
+        assert self.tab is not None, "panels are made in tabs"
+        self._builders.append((self.tab, build))
+        build()
 
     @property
     def told(self) -> list[str]:

@@ -175,6 +175,22 @@ def test_a_vehicle_that_is_not_there_is_not_picked(page):
     assert page.cockpit._desk.picked == "tern"
 
 
+def test_what_is_made_anew_stays_in_its_tab(page):
+    """Folders of the scene's panels, by where they hang."""
+
+    def places():
+        folders = [*page.server.gui._container_handle_from_uuid.values()]
+        return sorted(
+            str(one._parent_container_id) for one in folders if hasattr(one, "_parent_container_id")
+        )
+
+    before = places()
+    page.cockpit.begun_anew()
+    page.put("Vehicle", "auk")
+    page.put("Vehicle", "tern")
+    assert places() == before
+
+
 def test_all_panels_show_a_frame(page):
     frame = page.board.frame()
     page.cockpit._draw(frame, 10.0, 0.0)

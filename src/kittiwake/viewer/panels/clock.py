@@ -4,6 +4,7 @@ import random
 from math import inf
 from typing import Any
 
+from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.session import Session
 from kittiwake.viewer.desk import Desk
 from kittiwake.viewer.frame import Frame
@@ -43,8 +44,7 @@ class ClockPanel:
                 case "Go on":
                     clock.paused = False
                 case _:
-                    clock.paused = True
-                    clock.step()
+                    self._step(clock)
 
         @self._speed.on_update
         @desk.by_hand
@@ -64,7 +64,12 @@ class ClockPanel:
         gui.add_command("Pause or go on", hotkey="P").on_trigger(
             lambda _: setattr(clock, "paused", not clock.paused)
         )
-        gui.add_command("Step", hotkey="N").on_trigger(lambda _: clock.step())
+        gui.add_command("Step", hotkey="N").on_trigger(lambda _: self._step(clock))
+
+    def _step(self, clock: Clock) -> None:
+        if not clock.paused:
+            clock.paused = True
+        clock.step()
 
     def update(self, frame: Frame) -> None:
         """Nothing of it changes by itself."""

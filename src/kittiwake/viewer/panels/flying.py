@@ -27,6 +27,7 @@ TAKE_OFF_M = 2.0
 MOST_LEAN_DEG, HEIGHT_M = 22.5, 10.0
 AIRCRAFT = ("Take off", "Land", "Hold", "Go to a click", "Drop", "Hand back")
 VESSEL = ("Hold", "Go to a click", "Drop", "Hand back")
+LEANS = "Take off"
 NO_RUNG = "none"
 STEP_M, TURN_DEG = 0.5, 15.0
 # by what it does: the key, the step ahead, to the left and up, and the turn to the left
@@ -56,8 +57,7 @@ class FlyingPanel:
         self._levers: list[Any] = []
         self._waits_for_click = False
         self._status = desk.server.gui.add_markdown("")
-        desk.changed.append(self._build)
-        self._build()
+        desk.build(self._build)
         desk.server.scene.on_click()(self._clicked)
         commands = {"Take off": "T", "Land": "L", "Hold": "H", "Drop": "X", "Hand back": "B"}
         for what, key in commands.items():
@@ -97,13 +97,16 @@ class FlyingPanel:
         desk = self._desk
         self._folder = desk.server.gui.add_folder(desk.picked)
         with self._folder:
-            flies = desk.vehicle.dynamics.deck is None
-            what = desk.server.gui.add_button_group("Manoeuvre", AIRCRAFT if flies else VESSEL)
+            what = desk.server.gui.add_button_group("Manoeuvre", self._manoeuvres())
             what.on_click(desk.by_hand(lambda event: self._do(event.target.value)))
             self._steps()
-            if flies:
+            if LEANS in self._manoeuvres():
                 self._leaning()
             self._rungs()
+
+    def _manoeuvres(self) -> tuple[str, ...]:
+        """What the picked one can do; what has a deck floats."""
+        return AIRCRAFT if self._desk.vehicle.dynamics.deck is None else VESSEL
 
     def _steps(self) -> None:
         names = self._desk.vehicle.guidance.component.step_names
@@ -221,6 +224,8 @@ class FlyingPanel:
         self._desk.by_hand(lambda _: self._ask(to))(_Key())
 
     def _try(self, what: str) -> None:
+        if what not in self._manoeuvres():
+            return
         self._desk.by_hand(lambda _: self._do(what))(_Key())
 
     def _clicked(self, event: viser.SceneClickEvent) -> None:
@@ -235,6 +240,11 @@ class FlyingPanel:
             return
         self._waits_for_click = False
         x, y, _ = origin + ahead * (ground_m - origin[2]) / ahead[2]
+        area = self._desk.scenario.world.area
+        if not (area.x_m[0] < x < area.x_m[1] and area.y_m[0] < y < area.y_m[1]):
+            words = f"({x:.1f}, {y:.1f}) m is outside the flight area, world.area."
+            self._desk.say("Go to", words, wrong=True)
+            return
         place = np.array([x, y, now.position_m[2]])
         self._desk.by_hand(lambda _: self._ask(GoTo(place, now.yaw_rad)))(event)
 

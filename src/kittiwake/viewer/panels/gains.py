@@ -18,8 +18,7 @@ class GainsPanel:
     def __init__(self, desk: Desk, session: Session) -> None:
         self._desk, self._session = desk, session
         self._folders: list[viser.GuiFolderHandle] = []
-        desk.changed.append(self._build)
-        self._build()
+        desk.build(self._build)
 
     def update(self, frame: Frame) -> None:
         """Nothing of it changes by itself."""

@@ -32,6 +32,7 @@ class PlayerPanel:
             for event in replay.events
         }
         events = gui.add_dropdown("Events", (NO_EVENT, *self._events))
+        self._jumped = False
         play.on_click(desk.by_hand(lambda event: self._do(event.target.value)))
 
         @self._bar.on_update
@@ -50,6 +51,8 @@ class PlayerPanel:
         def _(event: Any) -> None:
             if event.target.value in self._events:
                 replay.time_s = self._events[event.target.value] - BEFORE_S
+                self._jumped = True
+                events.value = NO_EVENT
 
         gui.add_command("Pause or go on", hotkey="P").on_trigger(
             lambda _: setattr(replay, "paused", not replay.paused)
@@ -66,8 +69,10 @@ class PlayerPanel:
                 replay.paused = True
             case _:
                 replay.time_s = replay.begin_s
+                self._jumped = True
 
     def update(self, frame: Frame) -> None:
-        """The bar goes along."""
-        if not self._replay.paused:
+        """The bar goes along, unless somebody holds it."""
+        if not self._replay.paused or self._jumped:
+            self._jumped = False
             self._bar.value = frame.time_s

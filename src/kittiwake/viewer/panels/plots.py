@@ -23,8 +23,7 @@ class PlotsPanel:
         self._desk = desk
         self._folder: viser.GuiFolderHandle | None = None
         self._plots: list[_Plot] = []
-        desk.changed.append(self._build)
-        self._build()
+        desk.build(self._build)
 
     def update(self, frame: Frame) -> None:
         """The signals up to now."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from math import asin, atan2, degrees
 
 from kittiwake.sensors.round_robin import SENSORS
+from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 from kittiwake.viewer.desk import Desk
 from kittiwake.viewer.frame import Frame
 
@@ -19,6 +20,15 @@ class ReadingsPanel:
         self._told: tuple[str, list[str]] = ("", [])
         self._text = desk.server.gui.add_markdown("")
 
+    def _head(self, row: Mapping[str, float]) -> "list[Line]":
+        """Where heads with a sensor on them look."""
+        heads = [
+            f"sensor.{name}."
+            for name, sensor in self._desk.vehicle.sensors.items()
+            if isinstance(sensor.component.sensor, UltrasonicHead)
+        ]
+        return [line for head in heads for line in _named(row, ("pitch_rad", "yaw_rad"), head)]
+
     def _names(self) -> list[str]:
         if self._told[0] != self._desk.picked:
             self._told = self._desk.picked, self._desk.told
@@ -32,7 +42,7 @@ class ReadingsPanel:
             "Place and motion": _motion(row, ""),
             "It believes": _motion(row, "estimate."),
             "Distances": _distances(row),
-            "Head": _named(row, ("pitch_rad", "yaw_rad"), "sensor."),
+            "Head": self._head(row),
             "Controllers ask for": _part(row, "setpoint."),
             "It does": [*_part(row, "cmd_"), *_part(row, "act_")],
         }

@@ -13,7 +13,6 @@ from kittiwake.viewer.scene import Scene, home_camera
 
 NOTHING_YET = Frame(0.0, {}, {})
 FREE, FOLLOW = "free", "follow the picked vehicle"
-PICTURE = (720, 1280)
 # a browser that draws in software takes its time
 PATIENCE_S = 60.0
 
@@ -25,7 +24,7 @@ class ViewPanel:
         self._desk, self._scene = desk, scene
         gui = desk.server.gui
         self._camera = gui.add_dropdown("Camera", (FOLLOW, FREE))
-        home = gui.add_button("See everything")
+        home = gui.add_button("See everything", hint="The camera then stays where it is.")
         picture = gui.add_button("Save a picture (PNG)")
         with gui.add_folder("Layers"):
             for layer in fields(scene.options):
@@ -60,6 +59,7 @@ class ViewPanel:
         return lambda event: setattr(self._scene.options, layer, bool(event.target.value))
 
     def _see_all(self, event: Any) -> None:
+        self._camera.value = FREE
         self._look(event.client)
 
     def _look(self, client: Any) -> None:
@@ -68,7 +68,7 @@ class ViewPanel:
         client.camera.position, client.camera.look_at = position, target
 
     def _picture(self, event: Any) -> None:
-        height, width = PICTURE
+        height, width = event.client.camera.image_height, event.client.camera.image_width
         seen = event.client.get_render(height, width, transport_format="png", timeout=PATIENCE_S)
         kept = BytesIO()
         Image.fromarray(seen[:, :, :3]).save(kept, format="PNG")

@@ -24,8 +24,7 @@ class WorldPanel:
         self._desk, self._session = desk, session
         self._folders: list[viser.GuiFolderHandle] = []
         self._weather()
-        desk.changed.append(self._build)
-        self._build()
+        desk.build(self._build)
 
     def update(self, frame: Frame) -> None:
         """Nothing of it changes by itself."""

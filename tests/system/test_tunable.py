@@ -1,0 +1,29 @@
+"""Any library scenario can be flown with its numbers as arguments, as the cockpit does."""
+
+import jax
+import pytest
+
+import kittiwake as kw
+from kittiwake.scenario import library
+from kittiwake.scenario.arming import armed
+from kittiwake.scenario.load import load_scenario
+
+# whose guidance, estimators and sensors say most; a thousand are traced like eight
+QUICK = {"mission", "surface-following"}
+LEFT_OUT = {"flock-1000"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
+        for name in library.names()
+        if name not in LEFT_OUT
+    ],
+)
+def test_a_step_can_be_traced_with_numbers_that_are_not_known(name):
+    fleet = armed(load_scenario(name, []), {}).fleet(tunable=True)
+    with jax.enable_x64(True):
+        form = jax.eval_shape(lambda: fleet.init(kw.seed_key(0)))
+        later, _ = jax.eval_shape(fleet.step, form)
+    assert jax.tree.structure(later) == jax.tree.structure(form)
