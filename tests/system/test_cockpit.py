@@ -228,7 +228,7 @@ def go_to_a_click(page, out):
     tab(page, "Fly")
     before_m = logged(out, "x_m", "y_m")[-1, 1:]
     press(page, "Go to a click")
-    page.locator("canvas").first.click(position={"x": 500, "y": 600})
+    page.mouse.click(500, 600)
 
     def gone_m():
         return np.linalg.norm(logged(out, "x_m", "y_m")[-1, 1:] - before_m)
