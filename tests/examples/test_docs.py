@@ -44,7 +44,18 @@ def commands(verb):
     return [shlex.split(line, comments=True)[2:] for line in shown]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
+# pages whose programs take half a minute to compile
+LONG = {"compare.md", "flocking.md", "missions.md", "modes.md"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if page in LONG else [])
+        for page in PAGES
+        if blocks(page, "python")
+    ],
+)
 def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}

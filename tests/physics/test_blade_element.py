@@ -492,6 +492,7 @@ def end_of_flight(numbers):
     return flown(model, start, Vec3(1.0, -0.5, 0.2))[0]
 
 
+@pytest.mark.slow
 def test_gradients_of_a_flight_are_those_of_finite_differences():
     numbers = jnp.array([0.53, 0.2618, 1.0, -0.5, 0.3])
     found = jax.jit(jax.jacrev(end_of_flight))(numbers)

@@ -440,6 +440,7 @@ def test_wind_drives_a_vessel_with_drag_and_no_other():
     np.testing.assert_array_equal(rows_of(left.velocity_world_mps), 0.0)
 
 
+@pytest.mark.slow
 def test_heaving_vessel_meets_the_wind_of_its_decks_height_over_the_water():
     wind = {"type": "shear", "speed_at_6m_mps": 4.0, "from_deg": 270.0}
     given = {"world.wind": wind, "world.waves": {"type": "regular", "height_m": 0.6, "period_s": 4}}

@@ -282,6 +282,7 @@ def _first(log, event):
     return next(one.time_s for one in log.events if one.event.startswith(event))
 
 
+@pytest.mark.slow
 def test_a_weight_on_its_deck_loads_a_hull_that_can_sink(flown):
     mass_kg, area_m2 = 5.0, 0.75
     vehicles = {
@@ -308,6 +309,7 @@ def test_what_holds_its_angles_by_itself_stands_on_the_ground_all_the_same(tmp_p
     assert abs(seen.velocity_world_mps.z) < 1e-3
 
 
+@pytest.mark.slow
 def test_a_load_beside_the_middle_does_not_drive_a_vessel(flown):
     vehicles = {
         "otter": {"model": "otter", "guidance": {"type": "playback", "file": "stopped.csv"}},

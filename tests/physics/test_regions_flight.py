@@ -294,6 +294,7 @@ def test_a_wind_from_above_on_one_side_tips_a_vehicle_to_that_side():
 # gradients
 
 
+@pytest.mark.slow
 def test_the_end_of_a_flight_has_finite_gradients_with_a_vehicle_on_an_edge():
     thrown = body(0.01, 0.01, 0.01, size_body_m=Vec3(0.4, 0.2, 0.1))
 

@@ -231,6 +231,7 @@ def test_waves_carry_a_vessel_away_by_what_is_of_second_order_alone():
     assert large / small == pytest.approx(4.0, rel=0.1)
 
 
+@pytest.mark.slow
 def test_gradients_through_a_voyage_in_waves_are_finite():
     kind = JonswapSea(sea_state=2, spreading=5.0, components=5)
 

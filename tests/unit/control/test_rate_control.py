@@ -161,6 +161,7 @@ def test_a_torque_that_cannot_be_given_winds_nothing_up():
     assert float(state.second_body_nm.x) == pytest.approx(-0.5, rel=0.01)
 
 
+@pytest.mark.slow
 def test_a_hummingbird_holds_its_place_through_rates_and_increments():
     ladder = [
         "position",

@@ -543,6 +543,7 @@ def feet(in_hands):
     return hands
 
 
+@pytest.mark.slow
 def test_a_vehicle_takes_off_goes_and_lands_until_its_motors_are_off(feet):
     name = "uav-gazebo"
     feet.begin()
@@ -583,6 +584,7 @@ def test_behaviours_that_a_vehicle_does_not_have_are_told_and_it_flies_on(feet):
     assert "behaviour" in problem
 
 
+@pytest.mark.slow
 def test_a_vessel_goes_to_its_place_and_stays_there(in_hands):
     hands = in_hands("cruise-strider")
     (name,) = hands.scenario.vehicles

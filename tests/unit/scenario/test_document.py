@@ -281,10 +281,11 @@ def laughs(opening, closing, separator, fan_out, levels):
     ],
     ids=["lists", "mappings", "merges", "long text", "long keys"],
 )
-def test_text_that_expands_without_bound_is_refused_in_under_a_second(text):
-    started = time.perf_counter()
+def test_text_that_expands_without_bound_is_refused_before_it_is_expanded(text):
+    # of work, not of waiting; expanded, it would take minutes
+    started = time.process_time()
     assert "holds more than 100,000 values" in refusal(text)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 5.0
 
 
 def test_a_large_honest_file_is_read():

@@ -216,6 +216,7 @@ def test_part_that_arrives_is_that_of_the_formula(radio, gap_m, chance):
     assert share == pytest.approx(chance, abs=3.0 * deviation + 1e-12)
 
 
+@pytest.mark.slow
 def test_whether_a_message_arrives_is_drawn_once():
     # of ten remembered messages nearly always one got through; it stays until a newer one does
     radio, key = LossyRadio(loss=0.5, memory_s=1.0), seed_key(2)
