@@ -23,6 +23,7 @@ from kittiwake.runtime.carrying import carried
 from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.commands import numbers_of, refuse_dead_ends
 from kittiwake.runtime.maneuvers import (
+    BELIEVED,
     Ability,
     Maneuver,
     Obey,
@@ -75,7 +76,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._abilities: dict[str, Ability] = {}
         self._rows: dict[str, np.ndarray] = {}
         self._places = {
-            name: {column: place for place, column in enumerate(columns)}
+            name: {column: place for place, column in enumerate(columns) if column in BELIEVED}
             for name, columns in self.layout.columns.items()
         }
         self._failing: dict[str, dict[str, float]] = {}

@@ -298,6 +298,17 @@ def _numbers(vector: Vec3) -> Place:
     return np.array([float(vector.x), float(vector.y), float(vector.z)])
 
 
+# what of a row says where a vehicle believes to be
+BELIEVED = frozenset(
+    {
+        *("time_s", "contact"),
+        *(f"estimate.q{axis}" for axis in "wxyz"),
+        *(f"estimate.{axis}_m" for axis in "xyz"),
+        *(f"estimate.v{axis}_mps" for axis in "xyz"),
+    }
+)
+
+
 def situation_of(row: Mapping[str, float]) -> Situation:
     """What a vehicle believes, by a row of its log."""
     w, x, y, z = (row[f"estimate.q{axis}"] for axis in "wxyz")
