@@ -4,10 +4,12 @@
 is written with. Names are found on first use, so that importing the package costs nothing.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kittiwake.adapters.registration import register_envs as register_envs
     from kittiwake.analysis.log import Log as Log
     from kittiwake.core.controller import AbstractController as AbstractController
     from kittiwake.core.dynamics import AbstractDynamics as AbstractDynamics
@@ -48,6 +50,9 @@ if TYPE_CHECKING:
     from kittiwake.runtime.simulation import Simulation as Simulation
     from kittiwake.runtime.simulation import load as load
     from kittiwake.runtime.stepper import Observation as Observation
+    from kittiwake.tasks.env import Env as Env
+    from kittiwake.tasks.make import make as make
+    from kittiwake.tasks.worlds import Worlds as Worlds
 
 _HOMES = {
     "AbstractController": "kittiwake.core.controller",
@@ -58,6 +63,7 @@ _HOMES = {
     "AccelerationYaw": "kittiwake.core.signals",
     "AttitudeThrottle": "kittiwake.core.signals",
     "BodyVelocityYawRate": "kittiwake.core.signals",
+    "Env": "kittiwake.tasks.env",
     "EulerZYX": "kittiwake.geometry.euler",
     "Geodetic": "kittiwake.geometry.geodesy",
     "HeadingSpeed": "kittiwake.core.signals",
@@ -83,10 +89,13 @@ _HOMES = {
     "VelocityHeightYaw": "kittiwake.core.signals",
     "VelocityYaw": "kittiwake.core.signals",
     "VelocityYawRate": "kittiwake.core.signals",
+    "Worlds": "kittiwake.tasks.worlds",
     "ecef_from_geodetic": "kittiwake.geometry.geodesy",
     "geodetic_from_ecef": "kittiwake.geometry.geodesy",
     "geodetic_from_utm": "kittiwake.geometry.geodesy",
     "load": "kittiwake.runtime.simulation",
+    "make": "kittiwake.tasks.make",
+    "register_envs": "kittiwake.adapters.registration",
     "seed_key": "kittiwake.core.keys",
     "tangent_plane": "kittiwake.geometry.geodesy",
     "utm_from_geodetic": "kittiwake.geometry.geodesy",
@@ -102,6 +111,7 @@ __all__ = [
     "AccelerationYaw",
     "AttitudeThrottle",
     "BodyVelocityYawRate",
+    "Env",
     "EulerZYX",
     "Geodetic",
     "HeadingSpeed",
@@ -127,10 +137,13 @@ __all__ = [
     "VelocityHeightYaw",
     "VelocityYaw",
     "VelocityYawRate",
+    "Worlds",
     "ecef_from_geodetic",
     "geodetic_from_ecef",
     "geodetic_from_utm",
     "load",
+    "make",
+    "register_envs",
     "seed_key",
     "tangent_plane",
     "utm_from_geodetic",
@@ -146,3 +159,8 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+# ``gymnasium.make`` knows only what was registered; who does not use it pays nothing
+if "gymnasium" in sys.modules:
+    __getattr__("register_envs")()

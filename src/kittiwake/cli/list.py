@@ -33,9 +33,11 @@ from kittiwake.physics import PHYSICS
 from kittiwake.scenario.library import summaries
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.swarm import BEHAVIOURS, RADIOS
+from kittiwake.tasks import TASKS
 from kittiwake.vehicles import VEHICLES
 
 REGISTRIES: tuple[Registry, ...] = (
+    TASKS,
     VEHICLES,
     SENSORS,
     SENSOR_ERRORS,
@@ -66,8 +68,7 @@ REGISTRIES: tuple[Registry, ...] = (
     INTERACTIONS,
     PHYSICS,
 )
-# no tasks are there yet, but scripts may ask for them
-KINDS = ("scenarios", "tasks", *(registry.family for registry in REGISTRIES))
+KINDS = ("scenarios", *(registry.family for registry in REGISTRIES))
 
 
 def list_(

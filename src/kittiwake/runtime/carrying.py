@@ -20,6 +20,7 @@ def carried(before: Fleet, state: FleetState, after: Fleet, fresh: FleetState) -
     # in the order of ``FleetState``, which is not made of NumPy's arrays by its constructor
     parts = (
         known.tick,
+        known.began,
         tuple(
             _group(before, known, names, own)
             for names, own in zip((g.names for g in after.groups), begun.groups, strict=True)

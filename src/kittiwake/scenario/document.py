@@ -16,7 +16,15 @@ from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, dotted, 
 
 # Entries that may be the bare name of a component: inside one, --set gives its parameters.
 COMPONENTS = (
-    *("controller", "estimator", "guidance", "wind", "turbulence", "atmosphere"),
+    *(
+        "controller",
+        "estimator",
+        "guidance",
+        "wind",
+        "turbulence",
+        "atmosphere",
+        "task",
+    ),
     *("satellites", "errors"),
 )
 

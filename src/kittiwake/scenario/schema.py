@@ -104,4 +104,7 @@ class ScenarioSchema(BaseModel):
     physics: Entry = "compliant"
     joystick: dict[str, Any] = {}
     lost_vehicle: Literal["fail", "continue"] = "fail"
+    task: Entry = None
+    randomise: dict[str, Any] = {}
+    curriculum: dict[str, Any] = {}
     vehicles: Annotated[dict[Name, VehicleSchema], Field(min_length=1)]

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.choice import chosen
 from kittiwake.core.engine import AbstractEngine, AbstractPhysics
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
 from kittiwake.core.guidance import AbstractGuidance
@@ -21,12 +22,12 @@ from kittiwake.core.limit import Limit
 from kittiwake.core.peers import Peers, Roster
 from kittiwake.core.presence import Presence
 from kittiwake.core.renderer import AbstractRenderer, Rendering
-from kittiwake.core.strong import strong
+from kittiwake.core.strong import like, strong
 from kittiwake.core.surroundings import Surroundings
-from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.waves import WAVES
 from kittiwake.core.world import World
-from kittiwake.geometry.scalar import Flag
+from kittiwake.geometry.scalar import Count, Flag
 from kittiwake.sim import gathering, lane, pictures, swarming
 from kittiwake.sim.contact import Move, touching
 from kittiwake.sim.group import Group, grouped
@@ -35,11 +36,21 @@ from kittiwake.sim.state import FleetState, Snapshot, VehicleState
 from kittiwake.sim.swarming import Membership
 
 
+class Perceived(eqx.Module):
+    """What all vehicles see and believe at a tick, with the world's parts of the step to come."""
+
+    processes: dict[str, Held]
+    radio: Held | None
+    surroundings: tuple[Surroundings, ...]
+    groups: tuple[lane.Perception, ...]
+
+
 class Fleet(eqx.Module):
     """Everything about a simulation that does not evolve, with its pure functions.
 
     ``init``, ``advance`` and ``rollout`` can be jitted, mapped and differentiated. They run in the
-    floating-point mode that the fleet was built for.
+    floating-point mode that the fleet was built for. Worlds that are mapped over along a named
+    ``shared_axis`` decide together what to compute.
     """
 
     world: World
@@ -50,6 +61,7 @@ class Fleet(eqx.Module):
     renderer: AbstractRenderer | None = eqx.field(static=True)
     rate_hz: float = eqx.field(static=True)
     single_precision: bool = eqx.field(static=True, default=False)
+    shared_axis: str | None = eqx.field(static=True, default=None)
 
     @classmethod
     def of(
@@ -116,7 +128,7 @@ class Fleet(eqx.Module):
                 self.groups, swarming.split(peers, self.groups), self.partners, strict=True
             )
         )
-        return FleetState(clock.tick, groups, processes, streams, radio)
+        return FleetState(clock.tick, clock.tick, groups, processes, streams, radio)
 
     def advance(self, state: FleetState, commands: Mapping[str, Any] | None = None) -> FleetState:
         """The state one step later; ``commands`` by vehicle name replace what guidance asks for."""
@@ -126,40 +138,67 @@ class Fleet(eqx.Module):
         self, state: FleetState, commands: Mapping[str, Any] | None = None
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """The state one step later, and what each group was, saw and did at this one."""
-        return self.obeying(state, self._orders(commands or {}))
+        return self.obeying(state, self.orders(commands or {}))
 
     def obeying(
         self, state: FleetState, orders: Sequence[tuple[lane.Order, ...]]
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """The same under orders: of each group those of each kind, and who is to obey them."""
+        return self.act(state, self.perceive(state), orders)
+
+    def perceive(self, state: FleetState) -> Perceived:
+        """The first half of a step: what there is, and what all vehicles see and believe of it."""
         self._check_precision(state)
-        clock = Clock(state.tick, self.dt_s)
+        clock = self._clock(state)
         truths = self.truths(state)
         processes, seen = self._processed(state.processes, state.streams, clock)
         surroundings = self._surroundings(state, truths, seen)
         seen |= pictures.bodies(self.renderer, self.world, truths, clock)
         radio, surroundings = self._heard(state, truths, surroundings, clock)
+        groups = tuple(
+            group.map(partial(self._perceive, clock, seen), vehicle_state, truth, around)
+            for group, vehicle_state, truth, around in zip(
+                self.groups, state.groups, truths, surroundings, strict=True
+            )
+        )
+        return Perceived(processes, radio, tuple(surroundings), groups)
+
+    def act(
+        self,
+        state: FleetState,
+        perceived: Perceived,
+        orders: Sequence[tuple[lane.Order, ...]],
+    ) -> tuple[FleetState, tuple[Snapshot, ...]]:
+        """The second half: guide, control and move."""
+        clock = self._clock(state)
+        truths = self.truths(state)
         outcomes = [
             group.map(
-                partial(
-                    self._live,
-                    clock,
-                    seen,
-                    self.engine is None and gathering.surface_near(group, truth, around, self.dt_s),
-                ),
-                *(vehicle_state, truth, around, order),
+                partial(_act, clock, self._surface_near(group, truth, around)),
+                *(vehicle_state, truth, own, order),
             )
-            for group, vehicle_state, truth, around, order in zip(
-                self.groups, state.groups, truths, surroundings, orders, strict=True
+            for group, vehicle_state, truth, around, own, order in zip(
+                self.groups,
+                state.groups,
+                truths,
+                perceived.surroundings,
+                perceived.groups,
+                orders,
+                strict=True,
             )
         ]
         groups = tuple(outcome[0] for outcome in outcomes)
         if self.engine is not None:
-            moves = [
-                Move(*move) for move in zip(self.groups, groups, truths, surroundings, strict=True)
-            ]
+            around = perceived.surroundings
+            moves = [Move(*move) for move in zip(self.groups, groups, truths, around, strict=True)]
             groups = touching(self.engine, self.world, moves, clock)
-        later = FleetState(state.tick + 1, groups, processes, state.streams, radio)
+        later = dataclasses.replace(
+            state,
+            tick=state.tick + 1,
+            groups=groups,
+            processes=perceived.processes,
+            radio=perceived.radio,
+        )
         return later, tuple(outcome[1] for outcome in outcomes)
 
     def begun_at(self, state: FleetState, name: str, step: str) -> FleetState:
@@ -202,7 +241,7 @@ class Fleet(eqx.Module):
         """What each group's vehicles are judged by; ``status`` counts these, from 1."""
         self._check_precision(state)
         truths = self.truths(state)
-        clock = Clock(state.tick, self.dt_s)
+        clock = self._clock(state)
         seen = self._processed(state.processes, state.streams, clock)[1]
         surroundings = self._surroundings(state, truths, seen)
         return tuple(
@@ -224,19 +263,56 @@ class Fleet(eqx.Module):
         message = f"there is no vehicle '{name}'. {did_you_mean(name, list(self.names))}"
         raise CommandError(message)
 
-    def _live(
+    def joining(self, state: FleetState, tick: Count) -> FleetState:
+        """A state that begins on a clock which stands at a tick already.
+
+        What runs less often than at each step runs when it begins, and then again as soon as the
+        clock says: its first period may be shorter.
+        """
+        ran = self.step(state)[0]
+
+        def own(scheduled: Scheduled[Any], fresh: Held, after: Held) -> Held:
+            if scheduled.every == 1:
+                return fresh
+            due = jnp.asarray(tick) % scheduled.every == 0
+            return chosen(due, fresh, like(after, fresh))
+
+        groups = tuple(
+            lane.joined(group.vehicle, begun, after, own)
+            for group, begun, after in zip(self.groups, state.groups, ran.groups, strict=True)
+        )
+        processes = {
+            name: own(part, state.processes[name], ran.processes[name])
+            for name, part in self.world.processes.items()
+        }
+        radio = state.radio
+        if self.world.radio is not None and radio is not None and ran.radio is not None:
+            radio = own(self.world.radio, radio, ran.radio)
+        begun_at = jnp.asarray(tick, jnp.int32)
+        return FleetState(begun_at, begun_at, groups, processes, state.streams, radio)
+
+    def _clock(self, state: FleetState) -> Clock:
+        return Clock(state.tick, self.dt_s, state.began)
+
+    def _surface_near(self, group: Group, truth: Kinematics, around: Surroundings) -> Flag:
+        """Whether any vehicle of a group may touch what it stands on, which no engine is to do."""
+        if self.engine is not None:
+            return False
+        near = gathering.surface_near(group, truth, around, self.dt_s)
+        if self.shared_axis is None or isinstance(near, bool):
+            return near
+        return jax.lax.pmax(near.astype(jnp.int32), self.shared_axis) > 0
+
+    def _perceive(
         self,
         clock: Clock,
         processes: dict[str, Any],
-        surface_near: Flag,
         vehicle: Vehicle,
         state: VehicleState,
         truth: Kinematics,
         around: Surroundings,
-        orders: tuple[lane.Order, ...],
-    ) -> tuple[VehicleState, Snapshot]:
-        around = dataclasses.replace(around, surface_near=surface_near)
-        return lane.live(vehicle, self.world, state, truth, around, orders, processes, clock)
+    ) -> lane.Perception:
+        return lane.perceive(vehicle, self.world, state, truth, around, processes, clock)
 
     def _processed(
         self, held: dict[str, Held], streams: dict[str, PRNGKeyArray], clock: Clock
@@ -298,13 +374,18 @@ class Fleet(eqx.Module):
             group.map(_presence, vehicle_state.dynamics, truth)
             for group, vehicle_state, truth in zip(self.groups, state.groups, truths, strict=True)
         ]
-        time_s = Clock(state.tick, self.dt_s).time_s
+        time_s = self._clock(state).time_s
         around = gathering.together(
             *(self.world, self.groups, present, time_s, seen.get(WAVES), self.partners)
         )
         return pictures.numbered(self.renderer, self.world, around)
 
-    def _orders(self, commands: Mapping[str, Any]) -> list[tuple[lane.Order, ...]]:
+    def orders(self, commands: Mapping[str, Any]) -> list[tuple[lane.Order, ...]]:
+        """Commands by vehicle name as each group's orders.
+
+        Raises:
+            CommandError: if there is no such vehicle.
+        """
         for name in commands:
             self.place(name)
         return [_group_orders(group, commands) for group in self.groups]
@@ -334,6 +415,20 @@ def _limits(
     return lane.limits(vehicle, world, state, truth, around)
 
 
+def _act(
+    clock: Clock,
+    surface_near: Flag,
+    vehicle: Vehicle,
+    state: VehicleState,
+    truth: Kinematics,
+    perceived: lane.Perception,
+    orders: tuple[lane.Order, ...],
+) -> tuple[VehicleState, Snapshot]:
+    around = dataclasses.replace(perceived.surroundings, surface_near=surface_near)
+    perceived = dataclasses.replace(perceived, surroundings=around)
+    return lane.act(vehicle, state, truth, perceived, orders, clock)
+
+
 def _truth(vehicle: Vehicle, dynamics: Any) -> Kinematics:
     return vehicle.dynamics.kinematics(dynamics)
 
@@ -357,8 +452,8 @@ def _group_orders(group: Group, commands: Mapping[str, Any]) -> tuple[lane.Order
         filler = next(iter(fitting.values()))
         lanes = [fitting.get(name, filler) for name in group.names]
         signal = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *lanes)
-        addressed = np.asarray([name in fitting for name in group.names])
-        orders.append(lane.Order(signal, jnp.asarray(addressed)))
+        addressed = jnp.asarray([name in fitting for name in group.names])
+        orders.append(lane.Order(signal, None if len(fitting) == len(group.names) else addressed))
     return tuple(orders)
 
 

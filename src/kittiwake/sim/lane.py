@@ -1,9 +1,11 @@
 """One vehicle through one physics step: sense, estimate, guide, control, move."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -18,7 +20,7 @@ from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.limit import Limit, finite
-from kittiwake.core.peers import Peers, Report
+from kittiwake.core.peers import Report
 from kittiwake.core.sensor import SensorInputs
 from kittiwake.core.signals import Off, OneOf
 from kittiwake.core.strong import like, strong
@@ -42,10 +44,25 @@ class Senses(NamedTuple):
 
 
 class Order(NamedTuple):
-    """A command from outside, and whether this vehicle is the one to obey it."""
+    """A command from outside, and whether this vehicle is to obey it; None where all are."""
 
     signal: Any
-    addressed: Flag
+    addressed: Flag | None
+
+
+class Perception(eqx.Module):
+    """What a vehicle is, sees and believes at a tick, before it decides what to do.
+
+    ``sensors`` and the other held parts are those of the step to come.
+    """
+
+    status: Count
+    surroundings: Surroundings
+    turbulence: Held
+    sensors: dict[str, Held]
+    samples: dict[str, Sample]
+    estimator: Held
+    estimate: Kinematics
 
 
 def begin(
@@ -105,17 +122,19 @@ def _holding(
     """With outputs of zeros where one is held between runs; at the first step all run."""
     clock = Clock(jnp.asarray(0, jnp.int32), dt_s)
 
-    def after() -> tuple[Held, _Decision]:
-        return (
-            _disturb(vehicle, state, truth, surroundings, clock)[0],
-            _decide(vehicle, state, truth, samples, (), surroundings.peers, clock),
+    def after() -> tuple[Perception, _Decision]:
+        turbulence, around = _disturb(vehicle, state, truth, surroundings, clock)
+        estimator, estimate = _estimate(vehicle, state, truth, samples, clock)
+        perceived = Perception(
+            *(state.status, around, turbulence, state.sensors, samples, estimator, estimate)
         )
+        return perceived, _decide(vehicle, state, perceived, (), clock)
 
-    turbulence, decision = jax.eval_shape(after)
+    perceived, decision = jax.eval_shape(after)
     return replace(
         state,
-        turbulence=state.turbulence.holding(turbulence.output),
-        estimator=state.estimator.holding(decision.estimator.output),
+        turbulence=state.turbulence.holding(perceived.turbulence.output),
+        estimator=state.estimator.holding(perceived.estimator.output),
         guidance=state.guidance.holding(decision.guidance.output),
         ladder=tuple(
             rung.holding(form.output)
@@ -128,48 +147,61 @@ def _holding(
     )
 
 
-def live(
+def perceive(
     vehicle: Vehicle,
     world: World,
     state: VehicleState,
     truth: Kinematics,
     surroundings: Surroundings,
-    orders: tuple[Order, ...],
     processes: dict[str, Any],
     clock: Clock,
-) -> tuple[VehicleState, Snapshot]:
-    """The vehicle one step later, and what it was, saw and did at this one."""
+) -> Perception:
+    """Judge, feel the gusts, sense and estimate."""
     status = judge(vehicle, world, state, truth, surroundings)
     turbulence, surroundings = _disturb(vehicle, state, truth, surroundings, clock)
     seen = SensorInputs(clock.time_s, truth, surroundings, world, processes)
     sensors, samples = _sense(vehicle, state, seen, clock)
-    decision = _decide(vehicle, state, truth, samples, orders, surroundings.peers, clock)
+    estimator, estimate = _estimate(vehicle, state, truth, samples, clock)
+    return Perception(status, surroundings, turbulence, sensors, samples, estimator, estimate)
+
+
+def act(
+    vehicle: Vehicle,
+    state: VehicleState,
+    truth: Kinematics,
+    perceived: Perception,
+    orders: tuple[Order, ...],
+    clock: Clock,
+) -> tuple[VehicleState, Snapshot]:
+    """The vehicle one step later, and what it was, saw and did at this one."""
+    status = perceived.status
+    decision = _decide(vehicle, state, perceived, orders, clock)
     command = _carried_out(vehicle, decision.command, clock)
     moved = vehicle.dynamics.step(
         state.dynamics,
         command,
-        surroundings,
+        perceived.surroundings,
         clock.dt_s,
         jax.random.fold_in(state.streams["dynamics"], clock.tick),
     )
     later = VehicleState(
         dynamics=chosen(status == 0, like(moved, state.dynamics), state.dynamics),
-        turbulence=turbulence,
-        sensors=sensors,
-        estimator=decision.estimator,
+        turbulence=perceived.turbulence,
+        sensors=perceived.sensors,
+        estimator=perceived.estimator,
         guidance=chosen(status == 0, decision.guidance, state.guidance),
         ladder=decision.ladder,
         avoidance=decision.avoidance,
         status=status,
         streams=state.streams,
-        told=None if state.told is None else _report(decision.estimate),
+        told=None if state.told is None else _report(perceived.estimate),
     )
     snapshot = Snapshot(
         truth=truth,
-        surroundings=surroundings,
-        samples=samples,
-        estimate=decision.estimate,
-        uncertainty=vehicle.estimator.component.uncertainty(decision.estimator.state),
+        surroundings=perceived.surroundings,
+        samples=perceived.samples,
+        estimate=perceived.estimate,
+        uncertainty=vehicle.estimator.component.uncertainty(perceived.estimator.state),
         setpoint=decision.setpoint,
         command=command,
         actuators=vehicle.dynamics.actuators(state.dynamics),
@@ -181,6 +213,30 @@ def live(
         status=status,
     )
     return later, snapshot
+
+
+def joined(
+    vehicle: Vehicle,
+    fresh: VehicleState,
+    after: VehicleState,
+    own: Callable[[Scheduled[Any], Held, Held], Held],
+) -> VehicleState:
+    """A vehicle's state in which ``own`` chose, part by part, between two."""
+    several = {
+        name: tuple(map(own, getattr(vehicle, name), getattr(fresh, name), getattr(after, name)))
+        for name in ("ladder", "avoidance")
+    }
+    return replace(
+        fresh,
+        turbulence=own(vehicle.turbulence, fresh.turbulence, after.turbulence),
+        sensors={
+            name: own(part, fresh.sensors[name], after.sensors[name])
+            for name, part in vehicle.sensors.items()
+        },
+        estimator=own(vehicle.estimator, fresh.estimator, after.estimator),
+        guidance=own(vehicle.guidance, fresh.guidance, after.guidance),
+        **several,
+    )
 
 
 def limits(
@@ -242,11 +298,26 @@ def _sense(
     return sensors, samples
 
 
-class _Decision(NamedTuple):
-    """What a vehicle believes, is asked for and does, and the states that go with it."""
+def _estimate(
+    vehicle: Vehicle,
+    state: VehicleState,
+    truth: Kinematics,
+    samples: dict[str, Sample],
+    clock: Clock,
+) -> tuple[Held, Kinematics]:
+    inputs = EstimatorInputs(truth, *_readings(samples))
+    return run(vehicle.estimator, state.estimator, inputs, clock, state.streams["estimator"])
 
-    estimator: Held
-    estimate: Kinematics
+
+def _readings(samples: dict[str, Sample]) -> tuple[dict[str, Any], dict[str, Flag]]:
+    """What sensors say, and whether it is new."""
+    measurements = {name: sample.measurement for name, sample in samples.items()}
+    return measurements, {name: sample.fresh for name, sample in samples.items()}
+
+
+class _Decision(NamedTuple):
+    """What a vehicle is asked for and does, and the states that go with it."""
+
     guidance: Held
     setpoint: Any
     ladder: tuple[Held, ...]
@@ -257,22 +328,13 @@ class _Decision(NamedTuple):
 def _decide(
     vehicle: Vehicle,
     state: VehicleState,
-    truth: Kinematics,
-    samples: dict[str, Sample],
+    perceived: Perception,
     orders: tuple[Order, ...],
-    peers: Peers | None,
     clock: Clock,
 ) -> _Decision:
-    """Estimate, guide and control."""
-    measurements = {name: sample.measurement for name, sample in samples.items()}
-    fresh = {name: sample.fresh for name, sample in samples.items()}
-    estimator, estimate = run(
-        vehicle.estimator,
-        state.estimator,
-        EstimatorInputs(truth, measurements, fresh),
-        clock,
-        state.streams["estimator"],
-    )
+    """Guide and control."""
+    estimate, peers = perceived.estimate, perceived.surroundings.peers
+    measurements, fresh = _readings(perceived.samples)
     readings = vehicle.dynamics.actuators(state.dynamics)
     guidance, setpoint = run(
         vehicle.guidance,
@@ -283,6 +345,10 @@ def _decide(
     )
     # what nobody reads is not carried down the ladder
     senses = Senses(estimate, *((measurements, fresh) if vehicle.avoidance else ({}, {})))
+    for order in orders:
+        if order.addressed is None:  # nobody follows the guidance
+            way = _descend(vehicle, state, order.signal, senses, clock)
+            return _Decision(guidance, setpoint, *way)
     first, *others = setpoint.signals if isinstance(setpoint, OneOf) else (setpoint,)
     outcome = _descend(vehicle, state, first, senses, clock)
     for place, signal in enumerate(others, start=1):
@@ -290,9 +356,10 @@ def _decide(
         meant = setpoint.place == place
         outcome = chosen(meant, _beside(way, outcome), _beside(outcome, way))
     for order in orders:
+        assert order.addressed is not None
         ordered = _descend(vehicle, state, order.signal, senses, clock)
         outcome = chosen(order.addressed, ordered, outcome)
-    return _Decision(estimator, estimate, guidance, setpoint, *outcome)
+    return _Decision(guidance, setpoint, *outcome)
 
 
 def _report(estimate: Kinematics) -> Report:

@@ -19,15 +19,16 @@ MAX_SEARCH = 1000
 
 
 class Clock(eqx.Module):
-    """The present physics step."""
+    """The present physics step, of a flight that began at the tick ``began``."""
 
     tick: Count
     dt_s: Real
+    began: Count = 0
 
     @property
     def time_s(self) -> Real:
         """Time since the start."""
-        return jnp.asarray(self.tick, jnp.result_type(float)) * self.dt_s
+        return jnp.asarray(self.tick - self.began, jnp.result_type(float)) * self.dt_s
 
 
 class Held(eqx.Module):

@@ -36,9 +36,13 @@ class VehicleState(eqx.Module):
 
 
 class FleetState(eqx.Module):
-    """A whole simulation at a tick; ``processes``, ``streams`` and ``radio`` are the world's."""
+    """A whole simulation at a tick; ``processes``, ``streams`` and ``radio`` are the world's.
+
+    It began at the tick ``began`` of the clock that it shares with whatever is stepped beside it.
+    """
 
     tick: Count
+    began: Count
     groups: tuple[VehicleState, ...]
     processes: dict[str, Held]
     streams: dict[str, PRNGKeyArray]

@@ -1,0 +1,323 @@
+"""A task as pure functions: ``reset`` and ``step`` of one world, to be jitted and mapped."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.keys import named, seed_key
+from kittiwake.core.signals import blank
+from kittiwake.core.strong import strong
+from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.scenario.scenario import Scenario
+from kittiwake.sim.fleet import Fleet, Perceived
+from kittiwake.sim.schedule import steps_between
+from kittiwake.sim.state import FleetState
+from kittiwake.tasks.randomisation import Randomisation
+from kittiwake.tasks.space import Space
+from kittiwake.tasks.task import AbstractTask, Agent, Scene
+
+Precision = Literal["float32", "float64"]
+
+
+class EnvState(eqx.Module):
+    """One world between two control steps.
+
+    Attributes:
+        fleet: everything that moves.
+        perceived: what all vehicles see at this tick.
+        goal: what the task remembers.
+        drawn: the numbers that are different in each episode.
+        steps: control steps since the episode began.
+        key: the episode's own, from which the task draws.
+    """
+
+    fleet: FleetState
+    perceived: Perceived
+    goal: Any
+    drawn: tuple[Any, ...]
+    steps: Count
+    key: PRNGKeyArray
+
+
+class Step(eqx.Module):
+    """What a control step gives.
+
+    Attributes:
+        observation: of all agents, one after another.
+        reward: of all together: their sum, or the one that they share.
+        terminated: whether a vehicle was lost or the task is done.
+        truncated: whether only the time is up.
+        rewards: of each agent.
+    """
+
+    state: EnvState
+    observation: Float[Array, " numbers"]
+    reward: Real
+    terminated: Flag
+    truncated: Flag
+    rewards: Float[Array, " agents"]
+
+
+@dataclass(frozen=True)
+class _Members:
+    """Vehicles of one group, by their lanes there."""
+
+    group: int
+    lanes: tuple[int, ...]
+
+
+class Env:
+    """A task in a scenario.
+
+    ``reset(key)`` and ``step(key, state, action)`` are pure functions of one world. Actions and
+    observations are those of all agents, one after another, and are numbers without units: actions
+    go from -1 to 1.
+    """
+
+    def __init__(
+        self, scenario: Scenario, task: AbstractTask, precision: Precision = "float32"
+    ) -> None:
+        self.scenario, self.task, self.precision = scenario, task, precision
+        self.agents = _agents(scenario, task)
+        self.single_precision = precision == "float32"
+        self.fleet = scenario.fleet(single_precision=self.single_precision)
+        self.every = steps_between(self.fleet.rate_hz, task.rate_hz, "the task's rate_hz")
+        self.max_steps = round(scenario.duration_s * float(task.rate_hz))
+        self.vehicles = [scenario.vehicles[name] for name in self.agents]
+        self.rung = task.rung(self.vehicles[0])
+        self.randomisation = Randomisation.of(scenario)
+        self._members = self._found(self.agents)
+        self._other_names = [name for name in self.fleet.names if name not in self.agents]
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What one agent's actions ask for."""
+        return tuple(self.rung.names)
+
+    @property
+    def action_size(self) -> int:
+        """How many numbers all agents choose."""
+        return len(self.agents) * len(self.rung.names)
+
+    @cached_property
+    def space(self) -> Space:
+        """The observations of one agent."""
+        kept: list[Space] = []
+
+        def look(key: PRNGKeyArray) -> None:
+            state, goal, scene = self._begun(key, jnp.zeros((), jnp.int32), jnp.ones(()))
+            del state
+            agent = jax.tree.map(lambda leaf: leaf[0], scene.agents)
+            kept.append(Space.of(self.task.observe(goal, agent, scene)))
+
+        with self.mode():
+            jax.eval_shape(look, seed_key(0))
+        return kept[0]
+
+    @property
+    def observation_size(self) -> int:
+        """How many numbers all agents see."""
+        return len(self.agents) * len(self.space.names)
+
+    def mode(self) -> Any:
+        """The floating-point mode in which the functions are to be called."""
+        return jax.enable_x64(not self.single_precision)
+
+    def reset(
+        self, key: PRNGKeyArray, difficulty: Real = 1.0
+    ) -> tuple[EnvState, Float[Array, " numbers"]]:
+        """A new episode.
+
+        Args:
+            key: from which everything in it follows.
+            difficulty: how much of the curriculum's variety there is, from 0 to 1.
+        """
+        tick = jnp.zeros((), jnp.int32)
+        return self.reset_at(key, tick, jnp.asarray(difficulty, jnp.result_type(float)))
+
+    def reset_at(
+        self, key: PRNGKeyArray, tick: Count, difficulty: Real
+    ) -> tuple[EnvState, Float[Array, " numbers"]]:
+        """The same on a clock that stands at a tick, which other worlds share."""
+        state, goal, scene = self._begun(key, tick, difficulty)
+        return state, self._observed(goal, scene)
+
+    def step(
+        self, key: PRNGKeyArray, state: EnvState, action: Float[Array, " numbers"] | None
+    ) -> Step:
+        """A control step; without an action the scenario's own guidance flies.
+
+        An episode that is over has to be ``reset``.
+
+        Args:
+            key: of what the task itself draws in this step.
+            state: the world.
+            action: what all agents do, from -1 to 1.
+        """
+        return self.step_beside(None, key, state, action)
+
+    def step_beside(
+        self,
+        axis: str | None,
+        key: PRNGKeyArray,
+        state: EnvState,
+        action: Float[Array, " numbers"] | None,
+    ) -> Step:
+        """The same while worlds are mapped over along a named axis and share their clock."""
+        fleet = replace(self.randomisation.applied(self.fleet, state.drawn), shared_axis=axis)
+        signals: dict[str, Any] = {}
+        if action is not None:
+            rows = action.reshape(len(self.agents), len(self.rung.names))
+            signals = {name: self.rung.signal(rows[i]) for i, name in enumerate(self.agents)}
+
+        def once(
+            world: tuple[FleetState, Perceived],
+        ) -> tuple[tuple[FleetState, Perceived], list[Any]]:
+            now, perceived = world
+            scene = self._scene(fleet, now, perceived, None, state.steps)
+            others = self.task.others(state.goal, scene)
+            later, snapshots = fleet.act(now, perceived, fleet.orders({**signals, **others}))
+            return (later, fleet.perceive(later)), [snapshot.command for snapshot in snapshots]
+
+        world = (state.fleet, state.perceived)
+        if self.every > 1:
+            world, _ = jax.lax.scan(
+                lambda now, _: (once(now)[0], None), world, None, length=self.every - 1
+            )
+        (later, perceived), commands = once(world)
+        steps = state.steps + 1
+        scene = self._scene(fleet, later, perceived, commands, steps)
+        goal = strong(self.task.proceed(state.goal, scene, key))
+        lost = jnp.stack([jnp.any(group.status != 0) for group in perceived.groups]).any()
+        rewards = scene.each(lambda agent: self._rewarded(goal, agent, scene, lost))
+        terminated = lost | self.task.ended(goal, scene)
+        truncated = scene.last & ~terminated
+        reward = rewards[0] if self.task.shared else rewards.sum()
+        return Step(
+            state=EnvState(later, perceived, goal, state.drawn, steps, state.key),
+            observation=self._observed(goal, scene),
+            reward=reward,
+            terminated=terminated,
+            truncated=truncated,
+            rewards=rewards,
+        )
+
+    def baseline(self, state: EnvState) -> Float[Array, " numbers"] | None:
+        """What a controller without learning does; None where the scenario's guidance is one."""
+        fleet = self.randomisation.applied(self.fleet, state.drawn)
+        scene = self._scene(fleet, state.fleet, state.perceived, None, state.steps)
+        first = jax.tree.map(lambda leaf: leaf[0], scene.agents)
+        if self.task.baseline(state.goal, first, scene) is None:
+            return None
+        return scene.each(lambda agent: self.task.baseline(state.goal, agent, scene)).reshape(-1)
+
+    def _begun(
+        self, key: PRNGKeyArray, tick: Count, difficulty: Real
+    ) -> tuple[EnvState, Any, Scene]:
+        drawn = self.randomisation.draw(named(key, "randomise"), difficulty)
+        fleet = self.randomisation.applied(self.fleet, drawn)
+        begun = fleet.joining(fleet.init(named(key, "fleet")), tick)
+        perceived = fleet.perceive(begun)
+        zero = jnp.zeros((), jnp.int32)
+        scene = self._scene(fleet, begun, perceived, None, zero)
+        goal = strong(self.task.begin(scene, self.vehicles, named(key, "goal")))
+        return EnvState(begun, perceived, goal, drawn, zero, key), goal, scene
+
+    def _observed(self, goal: Any, scene: Scene) -> Float[Array, " numbers"]:
+        each = scene.each(lambda agent: self.space.flat(self.task.observe(goal, agent, scene)))
+        return each.reshape(-1)
+
+    def _rewarded(self, goal: Any, agent: Agent, scene: Scene, lost: Flag) -> Real:
+        reward = jnp.asarray(self.task.reward(goal, agent, scene), jnp.result_type(float))
+        return jnp.where(lost, self.task.lost_reward, reward)
+
+    def _scene(
+        self,
+        fleet: Fleet,
+        state: FleetState,
+        perceived: Perceived,
+        commands: list[Any] | None,
+        steps: Count,
+    ) -> Scene:
+        dtype = jnp.result_type(float)
+        groups = [
+            self._seen(fleet, number, state, perceived, commands)
+            for number in range(len(fleet.groups))
+        ]
+        own = jax.tree.map(
+            lambda leaf: _picked(leaf, self._members.lanes), groups[self._members.group]
+        )
+        numbers = jnp.arange(len(self.agents), dtype=jnp.int32)
+        others: dict[str, Agent] = {}
+        for name in self._other_names:
+            group, lane = fleet.place(name)
+            others[name] = jax.tree.map(lambda leaf, at=lane: leaf[at], groups[group])
+        processes = {name: held.state for name, held in state.processes.items()}
+        time_s = jnp.asarray(state.tick - state.began, dtype) * self.fleet.dt_s
+        agents = replace(own, number=numbers)
+        return Scene(time_s, agents, others, processes, steps >= self.max_steps)
+
+    def _seen(
+        self,
+        fleet: Fleet,
+        number: int,
+        state: FleetState,
+        perceived: Perceived,
+        commands: list[Any] | None,
+    ) -> Agent:
+        """A group's vehicles."""
+        group, states, seen = fleet.groups[number], state.groups[number], perceived.groups[number]
+        lanes = len(group.names)
+        if commands is None:
+            nothing = strong(blank(group.vehicle.dynamics.native))
+            command = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (lanes,)), nothing)
+        else:
+            command = commands[number]
+        return Agent(
+            truth=fleet.truths(state)[number],
+            estimate=seen.estimate,
+            measurements={name: one.measurement for name, one in seen.samples.items()},
+            command=command,
+            actuators=group.map(lambda v, own: strong(v.dynamics.actuators(own)), states.dynamics),
+            surroundings=seen.surroundings,
+            number=jnp.zeros(lanes, jnp.int32),
+        )
+
+    def _found(self, names: Sequence[str]) -> _Members:
+        places = [self.fleet.place(name) for name in names]
+        if len({group for group, _ in places}) > 1:
+            message = (
+                f"the agents {', '.join(names)} are not alike; give all of them the same sensors, "
+                "estimator, controllers and guidance"
+            )
+            raise ScenarioError(message)
+        return _Members(places[0][0], tuple(lane for _, lane in places))
+
+
+def _picked(leaf: Any, lanes: tuple[int, ...]) -> Any:
+    return leaf if lanes == tuple(range(leaf.shape[0])) else leaf[np.asarray(lanes)]
+
+
+def _agents(scenario: Scenario, task: AbstractTask) -> tuple[str, ...]:
+    """The vehicles of the task's entry.
+
+    Raises:
+        ScenarioError: if the scenario has no such entry.
+    """
+    entries = scenario.document.data["vehicles"]
+    if task.agents not in entries:
+        known = did_you_mean(task.agents, list(entries))
+        message = f"the task's agents are vehicles.{task.agents}, which is not there. {known}"
+        raise ScenarioError(message)
+    count = entries[task.agents].get("count")
+    if count is None:
+        return (task.agents,)
+    return tuple(name for name in scenario.vehicles if name.rpartition("-")[0] == task.agents)

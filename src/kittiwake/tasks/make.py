@@ -1,0 +1,80 @@
+"""An environment by the name of its task, or of a scenario that says its task."""
+
+from collections.abc import Mapping
+from os import PathLike, fspath
+from types import MappingProxyType
+from typing import Any
+
+from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.scenario import library
+from kittiwake.scenario.components import ComponentBuilder
+from kittiwake.scenario.document import written
+from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.problem_list import ProblemList
+from kittiwake.scenario.scenario import Scenario
+from kittiwake.tasks import TASKS
+from kittiwake.tasks.env import Env, Precision
+from kittiwake.tasks.task import AbstractTask
+
+KEY = "task"
+
+
+def make(
+    task: str | PathLike[str],
+    *,
+    conditions: str | None = None,
+    overrides: Mapping[str, Any] = MappingProxyType({}),
+    precision: Precision = "float32",
+) -> Env:
+    """The environment of a task.
+
+    Args:
+        task: its name, such as ``keep-spot``; or a scenario whose ``task`` it is, by the path of
+            its YAML file or by its name in the library.
+        conditions: a name under which the task knows changes to it, such as ``noiseless``.
+        overrides: values of the scenario by path, such as ``{"vehicles.pelican.start.yaw_deg":
+            90}``; the task's own parameters are under ``task``.
+        precision: the floating-point format to compute in.
+
+    Raises:
+        KittiwakeError: for what there is not, or cannot be flown.
+    """
+    name = fspath(task)
+    known = name in TASKS.entries
+    scenario = TASKS.find(name).scenario if known else name
+    if not known and not _is_scenario(name):
+        nearest = did_you_mean(name, TASKS.names())
+        message = f"there is no task '{name}' (a scenario's file ends in .yaml). {nearest}"
+        raise ScenarioError(message)
+    first = [f"{KEY}.type={name}"] if known else []
+    last = [f"{path}={written(value)}" for path, value in overrides.items()]
+    found = load_scenario(scenario, [*first, *last])
+    if conditions is not None:
+        changes = _changes(task_of(found), conditions)
+        found = load_scenario(scenario, [*first, *changes, *last])
+    return Env(found, task_of(found), precision)
+
+
+def task_of(scenario: Scenario) -> AbstractTask:
+    """The task that a scenario says.
+
+    Raises:
+        ScenarioError: if it says none, or one with mistakes; with file and line.
+    """
+    problems = ProblemList(scenario.document.where)
+    builder = ComponentBuilder(scenario.document, scenario.folder, scenario.rate_hz, problems)
+    task = builder.component(TASKS, scenario.document.data.get(KEY), (KEY,))
+    problems.refuse()
+    return task
+
+
+def _is_scenario(name: str) -> bool:
+    return name.endswith((".yaml", ".yml")) or name in library.names()
+
+
+def _changes(task: AbstractTask, conditions: str) -> list[str]:
+    if conditions not in task.conditions:
+        known = did_you_mean(conditions, list(task.conditions))
+        message = f"the task has no conditions '{conditions}'. {known}"
+        raise ScenarioError(message)
+    return [f"{path}={written(value)}" for path, value in task.conditions[conditions].items()]

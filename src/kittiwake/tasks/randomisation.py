@@ -1,0 +1,297 @@
+"""Numbers of a scenario that are different in each episode.
+
+A scenario says of any of its numbers what it is drawn from. Which numbers of the built fleet that
+changes, and how, is found by building it a few times. Most are sums: ``leaf = leaf_0 + sum_i s_i
+(x_i - x_i0)``, with slopes s_i from one build for each x_i; they are drawn anew for each episode.
+Where builds at random draws show that this does not hold, as of gains that follow from a mass,
+``VARIANTS`` builds are kept and an episode takes one of them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.keys import named, seed_key
+from kittiwake.geometry.scalar import Real
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import apply_overrides, written
+from kittiwake.scenario.problem_list import ProblemList
+from kittiwake.scenario.scenario import Scenario
+from kittiwake.sim.fleet import Fleet
+from kittiwake.tasks.distributions import KINDS, Distribution, distributions
+
+# builds that are kept where numbers do not enter as a sum
+VARIANTS = 64
+# random builds that have to agree with the sums
+TRIALS = 3
+SAME = 1e-7
+ALWAYS, BY_DIFFICULTY = "randomise", "curriculum"
+
+
+class Part(NamedTuple):
+    """One number that is drawn: a path, or a component of the vector there.
+
+    Attributes:
+        nominal: what the scenario says itself, None where it always varies fully.
+    """
+
+    path: str
+    place: int | None
+    distribution: Distribution
+    nominal: float | None
+
+
+@dataclass(frozen=True)
+class Randomisation:
+    """What is drawn for each episode, and what of a fleet that changes.
+
+    Attributes:
+        parts: what is drawn.
+        leaves: the places of what changes among the fleet's leaves.
+        base: their values at the parts' middles.
+        slopes: of each leaf by each part; zero where it does not matter.
+        variants: of each leaf the values in the builds that are kept, or None for a sum.
+    """
+
+    parts: tuple[Part, ...] = ()
+    leaves: tuple[int, ...] = ()
+    base: tuple[np.ndarray, ...] = ()
+    slopes: tuple[np.ndarray, ...] = ()
+    variants: tuple[np.ndarray | None, ...] = ()
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> "Randomisation":
+        """What a scenario's ``randomise`` and ``curriculum`` say.
+
+        Raises:
+            ScenarioError: for what cannot be drawn, with file and line.
+        """
+        parts = _parts(scenario)
+        if not parts:
+            return cls()
+        return _found(scenario, parts)
+
+    def draw(self, key: PRNGKeyArray, difficulty: Real) -> tuple[Any, ...]:
+        """What changes in an episode; ``difficulty`` counts for the curriculum, from 0 to 1."""
+        if not self.parts:
+            return ()
+        dtype = jnp.result_type(float)
+        drawn = jnp.stack([self._drawn(part, key, difficulty) for part in self.parts])
+        middle = jnp.asarray([part.distribution.at(0.5) for part in self.parts], dtype)
+        chosen = jax.random.randint(named(key, "variant"), (), 0, VARIANTS, jnp.int32)
+        values = []
+        for base, slopes, variants in zip(self.base, self.slopes, self.variants, strict=True):
+            if variants is not None:
+                values.append(jnp.asarray(_working(variants))[chosen])
+                continue
+            moved = jnp.tensordot(drawn - middle, jnp.asarray(slopes, dtype), 1)
+            values.append(jnp.asarray(base, dtype) + moved)
+        return tuple(values)
+
+    def applied(self, fleet: Fleet, values: Sequence[Any]) -> Fleet:
+        """The fleet with what was drawn."""
+        if not self.leaves:
+            return fleet
+        leaves, structure = jax.tree.flatten(fleet)
+        for place, value in zip(self.leaves, values, strict=True):
+            leaves[place] = value
+        return jax.tree.unflatten(structure, leaves)
+
+    @staticmethod
+    def _drawn(part: Part, key: PRNGKeyArray, difficulty: Real) -> Real:
+        own = named(key, f"{part.path}.{part.place}")
+        value = jnp.asarray(part.distribution.draw(own), jnp.result_type(float))
+        return value if part.nominal is None else part.nominal + difficulty * (value - part.nominal)
+
+
+def _parts(scenario: Scenario) -> list[Part]:
+    problems = ProblemList(scenario.document.where)
+    parts: list[Part] = []
+    for key in (ALWAYS, BY_DIFFICULTY):
+        for path, entry in _flattened(scenario.document.data.get(key) or {}):
+            try:
+                found, is_vector = distributions(entry)
+                nominal = _nominal(scenario, path, len(found), is_vector=is_vector)
+            except (ValueError, ScenarioError) as error:
+                problems.note((key, *path.split(".")), str(error))
+                continue
+            again = [part for part in parts if part.path == path]
+            if again:
+                problems.note((key, *path.split(".")), "is drawn twice; leave one of them out")
+            known: Sequence[float | None] = nominal if key == BY_DIFFICULTY else [None] * len(found)
+            parts += [
+                Part(path, place if is_vector else None, one, own)
+                for place, (one, own) in enumerate(zip(found, known, strict=True))
+            ]
+    problems.refuse()
+    return parts
+
+
+def _flattened(entry: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Paths with their distributions, written with dots or one inside another."""
+    if not isinstance(entry, Mapping) or (len(entry) == 1 and next(iter(entry)) in KINDS):
+        yield path, entry
+        return
+    for key, value in entry.items():
+        yield from _flattened(value, f"{path}.{key}" if path else str(key))
+
+
+def _nominal(scenario: Scenario, path: str, count: int, *, is_vector: bool) -> list[float]:
+    """What the scenario says of a path that is drawn."""
+    here: Any = scenario.document.data
+    for segment in path.split("."):
+        if isinstance(here, list) and segment.isdigit() and int(segment) < len(here):
+            here = here[int(segment)]
+        else:
+            here = here.get(segment) if isinstance(here, Mapping) else None
+    given = here if isinstance(here, list) else [here]
+    if (
+        isinstance(here, list) != is_vector
+        or len(given) != count
+        or not all(map(_is_number, given))
+    ):
+        wanted = f"a vector of {count} numbers" if is_vector else "a number"
+        message = f"the scenario has no such number; write {wanted} at '{path}' first"
+        raise ScenarioError(message)
+    return [float(number) for number in given]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+class _Builds:
+    """Fleets of a scenario with other numbers."""
+
+    def __init__(self, scenario: Scenario, parts: Sequence[Part]) -> None:
+        self._scenario, self._parts = scenario, parts
+        self._frame = _frame(scenario.fleet())
+
+    def leaves(self, values: Sequence[float]) -> list[np.ndarray]:
+        """The numbers of the fleet with these values of the parts.
+
+        Raises:
+            ScenarioError: if it cannot be built, or is another kind of fleet.
+        """
+        given: dict[str, Any] = {}
+        for part, value in zip(self._parts, values, strict=True):
+            if part.place is None:
+                given[part.path] = value
+            else:
+                given.setdefault(part.path, []).append(value)
+        items = [f"{path}={written(value)}" for path, value in given.items()]
+        try:
+            changed = build(apply_overrides(self._scenario.document, items), self._scenario.folder)
+        except KittiwakeError as error:
+            message = f"{ALWAYS}: what can be drawn cannot be flown: {error}"
+            raise ScenarioError(message) from None
+        fleet = changed.fleet()
+        if _frame(fleet) != self._frame:
+            message = (
+                f"{ALWAYS}: {', '.join(given)} changes more than numbers, such as what there is, "
+                "how often it runs or what it remembers; these are the same in all episodes"
+            )
+            raise ScenarioError(message)
+        return [np.asarray(leaf) for leaf in jax.tree.leaves(fleet)]
+
+
+def _frame(fleet: Fleet) -> Any:
+    """Of what form all numbers of a fleet are."""
+    return jax.tree.structure(fleet), [np.shape(leaf) for leaf in jax.tree.leaves(fleet)]
+
+
+def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomisation:
+    builds = _Builds(scenario, parts)
+    middle = [part.distribution.at(0.5) for part in parts]
+    base = builds.leaves(middle)
+    slopes = [np.zeros((len(parts), *leaf.shape)) for leaf in base]
+    for number, part in enumerate(parts):
+        moved = part.distribution.at(1.0)
+        if moved == middle[number]:
+            continue
+        other = builds.leaves([*middle[:number], moved, *middle[number + 1 :]])
+        for leaf, (before, after) in enumerate(zip(base, other, strict=True)):
+            slopes[leaf][number] = _difference(after, before) / (moved - middle[number])
+    drawn = _draws(parts, TRIALS + VARIANTS)
+    sums = np.ones(len(base), bool)
+    changed = np.array([bool(np.any(slope)) for slope in slopes])
+    for values in drawn[:TRIALS]:
+        for leaf, (before, after) in enumerate(zip(base, builds.leaves(values), strict=True)):
+            told = before + np.tensordot(np.subtract(values, middle), slopes[leaf], 1)
+            same = (
+                np.allclose(told, after, rtol=SAME, atol=SAME)
+                if _is_real(after)
+                else np.array_equal(before, after)
+            )
+            sums[leaf] &= same
+            changed[leaf] |= not np.array_equal(before, after)
+    kept = _all_tied(slopes, sums, changed)
+    _refuse_curriculum(parts, slopes, kept)
+    tables = [builds.leaves(values) for values in drawn[TRIALS:]] if kept.any() else []
+    places = [int(place) for place in np.flatnonzero(changed)]
+    return Randomisation(
+        parts=tuple(parts),
+        leaves=tuple(places),
+        base=tuple(base[place] for place in places),
+        slopes=tuple(slopes[place] for place in places),
+        variants=tuple(
+            np.stack([table[place] for table in tables]) if kept[place] else None
+            for place in places
+        ),
+    )
+
+
+def _draws(parts: Sequence[Part], count: int) -> list[list[float]]:
+    """Joint draws, always the same ones."""
+    keys = jax.random.split(named(seed_key(0), ALWAYS), count)
+    return [
+        [
+            float(part.distribution.draw(jax.random.fold_in(key, number)))
+            for number, part in enumerate(parts)
+        ]
+        for key in keys
+    ]
+
+
+def _all_tied(slopes: list[np.ndarray], sums: np.ndarray, changed: np.ndarray) -> np.ndarray:
+    """Of leaves, which have to be taken from one build.
+
+    What is no sum, and what depends on any part on which such a leaf depends.
+    """
+    depends = np.array([[bool(np.any(own)) for own in slope] for slope in slopes])
+    tied = changed & ~sums
+    while True:
+        parts = depends[tied].any(axis=0) if tied.any() else np.zeros(depends.shape[1], bool)
+        more = tied | (changed & depends[:, parts].any(axis=1))
+        if (more == tied).all():
+            return tied
+        tied = more
+
+
+def _refuse_curriculum(parts: Sequence[Part], slopes: list[np.ndarray], kept: np.ndarray) -> None:
+    for number, part in enumerate(parts):
+        touched = any(np.any(slopes[leaf][number]) for leaf in np.flatnonzero(kept))
+        if part.nominal is not None and touched:
+            message = (
+                f"{BY_DIFFICULTY}: {part.path} changes other numbers in a way that cannot be "
+                f"made a little of; write it under {ALWAYS}"
+            )
+            raise ScenarioError(message)
+
+
+def _difference(after: np.ndarray, before: np.ndarray) -> Any:
+    return after - before if _is_real(after) else 0.0
+
+
+def _is_real(leaf: np.ndarray) -> bool:
+    return np.issubdtype(leaf.dtype, np.floating)
+
+
+def _working(values: np.ndarray) -> np.ndarray:
+    return values.astype(jnp.result_type(float)) if _is_real(values) else values

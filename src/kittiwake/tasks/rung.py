@@ -1,0 +1,71 @@
+"""On which rung of the ladder agents act, and how numbers from -1 to 1 become a signal there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from kittiwake.core.columns import column_names, from_columns, to_columns
+from kittiwake.core.signals import blank
+from kittiwake.geometry.scalar import Real
+
+
+@dataclass(frozen=True)
+class Span:
+    """A number of a signal: its value for an action of 0, and how far 1 and -1 are from it."""
+
+    rest: float
+    reach: float
+
+    @classmethod
+    def between(cls, low: Real, high: Real) -> "Span":
+        """From the lowest to the highest value."""
+        return cls(0.5 * (float(low) + float(high)), 0.5 * (float(high) - float(low)))
+
+
+@dataclass(frozen=True)
+class Rung:
+    """Signals of one kind.
+
+    Attributes:
+        kind: of the signals.
+        spans: of the numbers that an agent chooses, by column, in the order of its actions.
+        fixed: the numbers that stay, by column; zero where nothing is said.
+    """
+
+    kind: type
+    spans: Mapping[str, Span]
+    fixed: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        """Refuses columns that the signal does not have."""
+        known = column_names(self.kind)
+        for name in (*self.spans, *self.fixed):
+            if name not in known:
+                message = f"{self.kind.__name__} has no {name}; it has {', '.join(known)}"
+                raise ValueError(message)
+
+    def signal(self, action: Float[Array, " numbers"]) -> Any:
+        """The signal of an action; beyond -1 and 1 it does not go."""
+        numbers = to_columns(blank(self.kind)) | dict(self.fixed)
+        clipped = jnp.clip(action, -1.0, 1.0)
+        for place, (name, span) in enumerate(self.spans.items()):
+            numbers[name] = span.rest + span.reach * clipped[place]
+        return from_columns(self.kind, numbers)
+
+    def action(self, values: Mapping[str, Real]) -> Float[Array, " numbers"]:
+        """The action that asks for these numbers, by column; at rest where nothing is said."""
+        asked = [
+            (values[name] - span.rest) / span.reach if name in values else 0.0
+            for name, span in self.spans.items()
+        ]
+        return jnp.clip(
+            jnp.stack([jnp.asarray(one, jnp.result_type(float)) for one in asked]), -1, 1
+        )
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What the actions ask for."""
+        return tuple(self.spans)

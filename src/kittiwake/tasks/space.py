@@ -1,0 +1,62 @@
+"""The numbers that an observation is made of: their names, and the box that they stay in."""
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from kittiwake.core.bounds import Bounds
+from kittiwake.core.columns import to_columns
+
+
+@dataclass(frozen=True)
+class Space:
+    """A box of named numbers, the same for each agent."""
+
+    names: tuple[str, ...]
+    low: Float[np.ndarray, " numbers"]
+    high: Float[np.ndarray, " numbers"]
+
+    @classmethod
+    def of(cls, observation: eqx.Module) -> "Space":
+        """The box of observations like this one.
+
+        Raises:
+            TypeError: if a field has no bounds beside its type.
+        """
+        names: list[str] = []
+        bounds: list[Bounds] = []
+        for name, own, value in _bounded(observation):
+            columns = to_columns({name: value})
+            names += columns
+            bounds += [own] * len(columns)
+        low, high = np.array([[one.low, one.high] for one in bounds]).T
+        return cls(tuple(names), low, high)
+
+    def flat(self, observation: eqx.Module) -> Float[Array, " numbers"]:
+        """The numbers of one agent's observation in the box; what is not a number is 0."""
+        columns = to_columns(observation)
+        dtype = jnp.result_type(float)
+        numbers = jnp.stack([jnp.asarray(columns[name], dtype) for name in self.names])
+        known = jnp.where(jnp.isnan(numbers), 0.0, numbers)
+        return jnp.clip(known, jnp.asarray(self.low, dtype), jnp.asarray(self.high, dtype))
+
+
+def _bounded(observation: eqx.Module) -> list[tuple[str, Bounds, Any]]:
+    hints = get_type_hints(type(observation), include_extras=True)
+    found = []
+    for field in fields(observation):
+        hint = hints[field.name]
+        marks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+        bounds = next((mark for mark in marks if isinstance(mark, Bounds)), None)
+        if bounds is None:
+            message = (
+                f"{type(observation).__name__}.{field.name} has no bounds; write "
+                "Annotated[..., Bounds(low, high)]"
+            )
+            raise TypeError(message)
+        found.append((field.name, bounds, getattr(observation, field.name)))
+    return found

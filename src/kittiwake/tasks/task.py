@@ -1,0 +1,124 @@
+"""What a learning task is: who acts on which rung, what they see, and what it is worth.
+
+A task is written for one agent in one world, as pure functions; ``Env`` steps it.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.surroundings import Surroundings
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.tasks.rung import Rung
+
+
+class Agent(eqx.Module):
+    """A vehicle at the end of a control step.
+
+    Attributes:
+        truth: how it moves, for rewards.
+        estimate: how it believes to move, for observations.
+        measurements: what its sensors say, by name.
+        command: the native command that it carried out last; nothing where an episode begins.
+        actuators: what its actuators do, by name with unit.
+        number: its place among the agents; of other vehicles zero.
+    """
+
+    truth: Kinematics
+    estimate: Kinematics
+    measurements: dict[str, Any]
+    command: Any
+    actuators: dict[str, Real]
+    surroundings: Surroundings
+    number: Count
+
+
+class Scene(eqx.Module):
+    """One world at the end of a control step.
+
+    Attributes:
+        time_s: since the episode began.
+        agents: all of them, along a leading axis.
+        others: vehicles that do not learn, by name.
+        processes: what evolves in the world, as it is remembered, by name.
+        last: whether the time is up.
+    """
+
+    time_s: Real
+    agents: Agent
+    others: dict[str, Agent]
+    processes: dict[str, Any]
+    last: Flag
+
+    def each(self, function: Callable[[Agent], Any]) -> Any:
+        """What a function says of each agent, along a leading axis."""
+        return jax.vmap(function)(self.agents)
+
+
+class AbstractTask(eqx.Module):
+    """What there is to learn in a scenario.
+
+    Attributes:
+        rate_hz: how often agents act; it divides the physics rate.
+    """
+
+    # the library scenario it is set in, unless another one is given
+    scenario: ClassVar[str]
+    # the entry of its vehicles that learns, one or as many as it counts
+    agents: ClassVar[str]
+    # changes to the scenario under a name, such as without noise
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
+    # what agents get as soon as any vehicle is lost
+    lost_reward: ClassVar[float] = -1000.0
+    # whether a reward is of all agents together, and each gets the same
+    shared: ClassVar[bool] = False
+
+    rate_hz: eqx.AbstractVar[Annotated[Real, POSITIVE]]
+
+    @abstractmethod
+    def rung(self, vehicle: Vehicle) -> Rung:
+        """How agents of this kind act."""
+
+    def begin(self, scene: Scene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Any:
+        """What an episode is about and what is remembered of it.
+
+        ``vehicles`` are the agents as the scenario has them, before anything is drawn.
+        """
+        del scene, vehicles, key
+        return ()
+
+    def proceed(self, goal: Any, scene: Scene, key: PRNGKeyArray) -> Any:
+        """The same after a control step, before it is rewarded."""
+        del scene, key
+        return goal
+
+    def others(self, goal: Any, scene: Scene) -> dict[str, Any]:
+        """Signals for vehicles that do not learn and do not follow their guidance, by name."""
+        del goal, scene
+        return {}
+
+    @abstractmethod
+    def observe(self, goal: Any, agent: Agent, scene: Scene) -> eqx.Module:
+        """What an agent sees: a record whose numbers have ``Bounds`` beside their types."""
+
+    @abstractmethod
+    def reward(self, goal: Any, agent: Agent, scene: Scene) -> Real:
+        """What the last control step was worth."""
+
+    def ended(self, goal: Any, scene: Scene) -> Flag:
+        """Whether there is nothing left to do; a lost vehicle ends the episode in any case."""
+        del goal, scene
+        return False
+
+    def baseline(self, goal: Any, agent: Agent, scene: Scene) -> Float[Array, " numbers"] | None:
+        """The action of a controller without learning; None where the scenario has one itself."""
+        del goal, agent, scene
+        return None
