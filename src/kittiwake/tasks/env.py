@@ -100,7 +100,7 @@ class Env:
     @property
     def action_names(self) -> tuple[str, ...]:
         """What one agent's actions ask for."""
-        return tuple(self.rung.names)
+        return self.rung.names
 
     @property
     def action_size(self) -> int:
@@ -173,16 +173,18 @@ class Env:
     ) -> Step:
         """The same while worlds are mapped over along a named axis and share their clock."""
         fleet = replace(self.randomisation.applied(self.fleet, state.drawn), shared_axis=axis)
+        rows = jnp.zeros((len(self.agents), len(self.rung.names)), jnp.result_type(float))
         signals: dict[str, Any] = {}
         if action is not None:
-            rows = action.reshape(len(self.agents), len(self.rung.names))
+            rows = action.reshape(rows.shape)
             signals = {name: self.rung.signal(rows[i]) for i, name in enumerate(self.agents)}
+        told = jnp.clip(rows[:, len(self.rung.spans) :], -1.0, 1.0)
 
         def once(
             world: tuple[FleetState, Perceived],
         ) -> tuple[tuple[FleetState, Perceived], list[Any]]:
             now, perceived = world
-            scene = self._scene(fleet, now, perceived, None, state.steps)
+            scene = self._scene(fleet, now, perceived, None, told, state.steps)
             others = self.task.others(state.goal, scene)
             later, snapshots = fleet.act(now, perceived, fleet.orders({**signals, **others}))
             return (later, fleet.perceive(later)), [snapshot.command for snapshot in snapshots]
@@ -194,7 +196,7 @@ class Env:
             )
         (later, perceived), commands = once(world)
         steps = state.steps + 1
-        scene = self._scene(fleet, later, perceived, commands, steps)
+        scene = self._scene(fleet, later, perceived, commands, told, steps)
         goal = strong(self.task.proceed(state.goal, scene, key))
         lost = jnp.stack([jnp.any(group.status != 0) for group in perceived.groups]).any()
         rewards = scene.each(lambda agent: self._rewarded(goal, agent, scene, lost))
@@ -213,7 +215,8 @@ class Env:
     def baseline(self, state: EnvState) -> Float[Array, " numbers"] | None:
         """What a controller without learning does; None where the scenario's guidance is one."""
         fleet = self.randomisation.applied(self.fleet, state.drawn)
-        scene = self._scene(fleet, state.fleet, state.perceived, None, state.steps)
+        told = self._nothing_told()
+        scene = self._scene(fleet, state.fleet, state.perceived, None, told, state.steps)
         first = jax.tree.map(lambda leaf: leaf[0], scene.agents)
         if self.task.baseline(state.goal, first, scene) is None:
             return None
@@ -227,7 +230,7 @@ class Env:
         begun = fleet.joining(fleet.init(named(key, "fleet")), tick)
         perceived = fleet.perceive(begun)
         zero = jnp.zeros((), jnp.int32)
-        scene = self._scene(fleet, begun, perceived, None, zero)
+        scene = self._scene(fleet, begun, perceived, None, self._nothing_told(), zero)
         goal = strong(self.task.begin(scene, self.vehicles, named(key, "goal")))
         return EnvState(begun, perceived, goal, drawn, zero, key), goal, scene
 
@@ -245,6 +248,7 @@ class Env:
         state: FleetState,
         perceived: Perceived,
         commands: list[Any] | None,
+        told: Float[Array, "agents told"],
         steps: Count,
     ) -> Scene:
         dtype = jnp.result_type(float)
@@ -262,8 +266,12 @@ class Env:
             others[name] = jax.tree.map(lambda leaf, at=lane: leaf[at], groups[group])
         processes = {name: held.state for name, held in state.processes.items()}
         time_s = jnp.asarray(state.tick - state.began, dtype) * self.fleet.dt_s
-        agents = replace(own, number=numbers)
-        return Scene(time_s, agents, others, processes, steps >= self.max_steps)
+        agents = replace(own, told=told, number=numbers)
+        last = steps >= self.max_steps
+        return Scene(time_s, agents, others, fleet.world, processes, last)
+
+    def _nothing_told(self) -> Float[Array, "agents told"]:
+        return jnp.zeros((len(self.agents), len(self.rung.told)), jnp.result_type(float))
 
     def _seen(
         self,
@@ -286,6 +294,7 @@ class Env:
             estimate=seen.estimate,
             measurements={name: one.measurement for name, one in seen.samples.items()},
             command=command,
+            told=jnp.zeros((lanes, 0), jnp.result_type(float)),
             actuators=group.map(lambda v, own: strong(v.dynamics.actuators(own)), states.dynamics),
             surroundings=seen.surroundings,
             number=jnp.zeros(lanes, jnp.int32),

@@ -39,7 +39,7 @@ class Hover(AbstractTask):
     def rung(self, vehicle: Vehicle) -> Rung:
         """The speeds of the rotors, from the slowest to the fastest."""
         bounds = vehicle.dynamics.command_bounds
-        return Rung(RotorSpeeds, {name: Span.between(*ends) for name, ends in bounds.items()}, {})
+        return Rung(RotorSpeeds, {name: Span.between(*ends) for name, ends in bounds.items()})
 
     def observe(self, goal: Any, agent: Agent, scene: Scene) -> HoverObservation:
         """What it believes of its motion about the place, and how fast its rotors turn."""

@@ -1,7 +1,7 @@
 """On which rung of the ladder agents act, and how numbers from -1 to 1 become a signal there."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax.numpy as jnp
@@ -33,11 +33,13 @@ class Rung:
         kind: of the signals.
         spans: of the numbers that an agent chooses, by column, in the order of its actions.
         fixed: the numbers that stay, by column; zero where nothing is said.
+        told: names of further numbers, from -1 to 1, that an agent tells its task.
     """
 
     kind: type
     spans: Mapping[str, Span]
-    fixed: Mapping[str, float]
+    fixed: Mapping[str, float] = field(default_factory=dict)
+    told: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses columns that the signal does not have."""
@@ -55,17 +57,24 @@ class Rung:
             numbers[name] = span.rest + span.reach * clipped[place]
         return from_columns(self.kind, numbers)
 
-    def action(self, values: Mapping[str, Real]) -> Float[Array, " numbers"]:
-        """The action that asks for these numbers, by column; at rest where nothing is said."""
+    def action(
+        self, values: Mapping[str, Real], told: Float[Array, " told"] | None = None
+    ) -> Float[Array, " numbers"]:
+        """The action that asks for these numbers, by column, and tells what is told.
+
+        It is at rest where nothing is said.
+        """
+        dtype = jnp.result_type(float)
         asked = [
-            (values[name] - span.rest) / span.reach if name in values else 0.0
+            (jnp.asarray(values[name], dtype) - span.rest) / span.reach
+            if name in values
+            else jnp.zeros((), dtype)
             for name, span in self.spans.items()
         ]
-        return jnp.clip(
-            jnp.stack([jnp.asarray(one, jnp.result_type(float)) for one in asked]), -1, 1
-        )
+        said = jnp.zeros(len(self.told), dtype) if told is None else told
+        return jnp.clip(jnp.concatenate([jnp.stack(asked), said]), -1.0, 1.0)
 
     @property
-    def names(self) -> Sequence[str]:
-        """What the actions ask for."""
-        return tuple(self.spans)
+    def names(self) -> tuple[str, ...]:
+        """What an agent's action consists of."""
+        return (*self.spans, *self.told)

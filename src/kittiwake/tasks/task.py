@@ -16,6 +16,7 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.tasks.rung import Rung
 
@@ -28,6 +29,7 @@ class Agent(eqx.Module):
         estimate: how it believes to move, for observations.
         measurements: what its sensors say, by name.
         command: the native command that it carried out last; nothing where an episode begins.
+        told: what the last action told beside its signal; zeros where an episode begins.
         actuators: what its actuators do, by name with unit.
         number: its place among the agents; of other vehicles zero.
     """
@@ -36,6 +38,7 @@ class Agent(eqx.Module):
     estimate: Kinematics
     measurements: dict[str, Any]
     command: Any
+    told: Float[Array, " told"]
     actuators: dict[str, Real]
     surroundings: Surroundings
     number: Count
@@ -48,13 +51,15 @@ class Scene(eqx.Module):
         time_s: since the episode began.
         agents: all of them, along a leading axis.
         others: vehicles that do not learn, by name.
-        processes: what evolves in the world, as it is remembered, by name.
+        world: what does not evolve, with what was drawn for the episode.
+        processes: the state of what evolves in the world, by name.
         last: whether the time is up.
     """
 
     time_s: Real
     agents: Agent
     others: dict[str, Agent]
+    world: World
     processes: dict[str, Any]
     last: Flag
 
