@@ -4,6 +4,7 @@ A stream's key depends on the seed, the vehicle's name and the component's name 
 sensor or a vehicle changes no other stream. Each draw folds the step's number into it.
 """
 
+from collections.abc import Iterable
 from operator import index
 from typing import Any
 from zlib import crc32
@@ -47,3 +48,10 @@ def _whole(seed: Any) -> int:
 def named(key: PRNGKeyArray, name: str) -> PRNGKeyArray:
     """The key of the stream with this name below ``key``."""
     return jax.random.fold_in(key, crc32(name.encode()))
+
+
+def named_each(key: PRNGKeyArray, names: Iterable[str]) -> dict[str, PRNGKeyArray]:
+    """The same for many names, computed at once."""
+    hashes = {name: crc32(name.encode()) for name in names}
+    keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.asarray([*hashes.values()], jnp.uint32))
+    return {name: keys[place] for place, name in enumerate(hashes)}

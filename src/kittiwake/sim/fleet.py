@@ -16,7 +16,7 @@ from kittiwake.core.choice import chosen
 from kittiwake.core.engine import AbstractEngine, AbstractPhysics
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
 from kittiwake.core.guidance import AbstractGuidance
-from kittiwake.core.keys import named
+from kittiwake.core.keys import named, named_each
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.peers import Peers, Roster
@@ -109,7 +109,8 @@ class Fleet(eqx.Module):
         self._check_precision()
         clock = Clock(jnp.asarray(0, jnp.int32), self.dt_s)
         evolving = [*self.world.processes, *swarming.streams(self.world.radio)]
-        streams = {name: named(key, f"world.{name}") for name in evolving}
+        called = named_each(key, [f"world.{name}" for name in evolving])
+        streams = {name: called[f"world.{name}"] for name in evolving}
         processes = {
             name: Held(strong(part.component.init(named(streams[name], "init"))))
             for name, part in self.world.processes.items()

@@ -16,7 +16,7 @@ from kittiwake.core.component import AbstractComponent
 from kittiwake.core.estimator import EstimatorInputs
 from kittiwake.core.guidance import AvoidanceInputs, GuidanceInputs
 from kittiwake.core.instrument import Sample
-from kittiwake.core.keys import named
+from kittiwake.core.keys import named, named_each
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.ladder import ladder_path
 from kittiwake.core.limit import Limit, finite
@@ -84,7 +84,7 @@ def begin(
         **{f"avoidance.{i}": part for i, part in enumerate(vehicle.avoidance)},
     }
     instruments = [f"sensor.{name}" for name in vehicle.sensors]
-    streams = {name: named(key, name) for name in [*parts, *instruments, "estimator", "dynamics"]}
+    streams = named_each(key, [*parts, *instruments, "estimator", "dynamics"])
     held = {name: Held(_first(part.component, streams[name])) for name, part in parts.items()}
     start = strong(vehicle.start.kinematics())
     inputs = SensorInputs(jnp.zeros(()), start, surroundings, world, processes)

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import exp, isfinite, log
+from math import erf, exp, isfinite, log, sqrt
 from types import MappingProxyType
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.errors import did_you_mean
 from kittiwake.geometry.scalar import Real
@@ -46,9 +46,15 @@ class Distribution:
             return mean - DEVIATIONS * deviation, mean + DEVIATIONS * deviation
         return min(self.numbers), max(self.numbers)
 
-    def draw(self, key: PRNGKeyArray) -> Real:
-        """A number of it."""
-        return _DRAWS[self.kind](self.numbers, key)
+    def quantile(self, unit: Real) -> Real:
+        """The number below which that part of all draws lies."""
+        return _QUANTILES[self.kind](self.numbers, unit)
+
+
+def uniforms(keys: PRNGKeyArray) -> Float[Array, " keys"]:
+    """A number from 0 to 1 by each key."""
+    dtype = jnp.result_type(float)
+    return jax.vmap(lambda key: jax.random.uniform(key, (), dtype))(keys)
 
 
 def distributions(entry: Any) -> tuple[list[Distribution], bool]:
@@ -61,8 +67,8 @@ def distributions(entry: Any) -> tuple[list[Distribution], bool]:
         message = f"{entry!r} is not allowed; write one distribution, such as {{uniform: [1, 2]}}"
         raise ValueError(message)
     ((kind, given),) = entry.items()
-    if kind not in _DRAWS:
-        message = f"there is no distribution '{kind}'. {did_you_mean(str(kind), list(_DRAWS))}"
+    if kind not in _QUANTILES:
+        message = f"there is no distribution '{kind}'. {did_you_mean(str(kind), list(_QUANTILES))}"
         raise ValueError(message)
     if not isinstance(given, list) or not given:
         message = f"{kind}: {given!r} is not allowed; write {_FORMS[kind]}"
@@ -98,35 +104,31 @@ def _one(kind: str, numbers: tuple[Any, ...]) -> Distribution:
     return Distribution(kind, tuple(map(float, numbers)))
 
 
-def _uniform(numbers: tuple[float, ...], key: PRNGKeyArray) -> Real:
+def _uniform(numbers: tuple[float, ...], unit: Real) -> Real:
     low, high = numbers
-    return low + (high - low) * _unit(key)
+    return low + (high - low) * unit
 
 
-def _log_uniform(numbers: tuple[float, ...], key: PRNGKeyArray) -> Real:
+def _log_uniform(numbers: tuple[float, ...], unit: Real) -> Real:
     low, high = map(log, numbers)
-    return jnp.exp(low + (high - low) * _unit(key))
+    return jnp.exp(low + (high - low) * unit)
 
 
-def _normal(numbers: tuple[float, ...], key: PRNGKeyArray) -> Real:
+def _normal(numbers: tuple[float, ...], unit: Real) -> Real:
     mean, deviation = numbers
-    drawn = jax.random.truncated_normal(key, -DEVIATIONS, DEVIATIONS, (), jnp.result_type(float))
-    return mean + deviation * drawn
+    inside = 2.0 * unit - 1.0
+    return mean + deviation * sqrt(2.0) * jax.lax.erf_inv(inside * erf(DEVIATIONS / sqrt(2.0)))
 
 
-def _choice(numbers: tuple[float, ...], key: PRNGKeyArray) -> Real:
-    among = jnp.asarray(numbers, jnp.result_type(float))
-    return among[jax.random.randint(key, (), 0, len(numbers), jnp.int32)]
+def _choice(numbers: tuple[float, ...], unit: Real) -> Real:
+    place = jnp.minimum(jnp.floor(unit * len(numbers)), len(numbers) - 1).astype(jnp.int32)
+    return jnp.asarray(numbers, jnp.result_type(float))[place]
 
 
-def _unit(key: PRNGKeyArray) -> Real:
-    return jax.random.uniform(key, (), jnp.result_type(float))
-
-
-_DRAWS: Mapping[str, Callable[[tuple[float, ...], PRNGKeyArray], Real]] = MappingProxyType(
+_QUANTILES: Mapping[str, Callable[[tuple[float, ...], Real], Real]] = MappingProxyType(
     {"uniform": _uniform, "log_uniform": _log_uniform, "normal": _normal, "choice": _choice}
 )
-KINDS = tuple(_DRAWS)
+KINDS = tuple(_QUANTILES)
 _FORMS = {
     "uniform": "uniform: [lowest, highest]",
     "log_uniform": "log_uniform: [lowest, highest], both above 0",

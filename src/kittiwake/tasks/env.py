@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
-from kittiwake.core.keys import named, seed_key
+from kittiwake.core.keys import named_each, seed_key
 from kittiwake.core.signals import blank
 from kittiwake.core.strong import strong
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -32,7 +32,7 @@ class EnvState(eqx.Module):
 
     Attributes:
         fleet: everything that moves.
-        perceived: what all vehicles see at this tick.
+        perceived: what all vehicles see at this tick; None if that follows from ``fleet`` alone.
         goal: what the task remembers.
         drawn: the numbers that are different in each episode.
         steps: control steps since the episode began.
@@ -40,7 +40,7 @@ class EnvState(eqx.Module):
     """
 
     fleet: FleetState
-    perceived: Perceived
+    perceived: Perceived | None
     goal: Any
     drawn: tuple[Any, ...]
     steps: Count
@@ -95,6 +95,7 @@ class Env:
         self.rung = task.rung(self.vehicles[0])
         self.randomisation = Randomisation.of(scenario)
         self._members = self._found(self.agents)
+        self._forgetful = self._is_forgetful()
         self._other_names = [name for name in self.fleet.names if name not in self.agents]
 
     @property
@@ -172,7 +173,7 @@ class Env:
         action: Float[Array, " numbers"] | None,
     ) -> Step:
         """The same while worlds are mapped over along a named axis and share their clock."""
-        fleet = replace(self.randomisation.applied(self.fleet, state.drawn), shared_axis=axis)
+        fleet = replace(self.randomisation.flown(self.fleet, state.drawn), shared_axis=axis)
         rows = jnp.zeros((len(self.agents), len(self.rung.names)), jnp.result_type(float))
         signals: dict[str, Any] = {}
         if action is not None:
@@ -189,7 +190,7 @@ class Env:
             later, snapshots = fleet.act(now, perceived, fleet.orders({**signals, **others}))
             return (later, fleet.perceive(later)), [snapshot.command for snapshot in snapshots]
 
-        world = (state.fleet, state.perceived)
+        world = (state.fleet, self._seen_in(fleet, state))
         if self.every > 1:
             world, _ = jax.lax.scan(
                 lambda now, _: (once(now)[0], None), world, None, length=self.every - 1
@@ -204,7 +205,7 @@ class Env:
         truncated = scene.last & ~terminated
         reward = rewards[0] if self.task.shared else rewards.sum()
         return Step(
-            state=EnvState(later, perceived, goal, state.drawn, steps, state.key),
+            state=self._kept(later, perceived, goal, state.drawn, steps, state.key),
             observation=self._observed(goal, scene),
             reward=reward,
             terminated=terminated,
@@ -214,9 +215,10 @@ class Env:
 
     def baseline(self, state: EnvState) -> Float[Array, " numbers"] | None:
         """What a controller without learning does; None where the scenario's guidance is one."""
-        fleet = self.randomisation.applied(self.fleet, state.drawn)
+        fleet = self.randomisation.flown(self.fleet, state.drawn)
         told = self._nothing_told()
-        scene = self._scene(fleet, state.fleet, state.perceived, None, told, state.steps)
+        seen = self._seen_in(fleet, state)
+        scene = self._scene(fleet, state.fleet, seen, None, told, state.steps)
         first = jax.tree.map(lambda leaf: leaf[0], scene.agents)
         if self.task.baseline(state.goal, first, scene) is None:
             return None
@@ -225,14 +227,22 @@ class Env:
     def _begun(
         self, key: PRNGKeyArray, tick: Count, difficulty: Real
     ) -> tuple[EnvState, Any, Scene]:
-        drawn = self.randomisation.draw(named(key, "randomise"), difficulty)
+        keys = named_each(key, ["randomise", "fleet", "goal"])
+        drawn = self.randomisation.draw(keys["randomise"], difficulty)
         fleet = self.randomisation.applied(self.fleet, drawn)
-        begun = fleet.joining(fleet.init(named(key, "fleet")), tick)
+        begun = fleet.joining(fleet.init(keys["fleet"]), tick)
         perceived = fleet.perceive(begun)
         zero = jnp.zeros((), jnp.int32)
         scene = self._scene(fleet, begun, perceived, None, self._nothing_told(), zero)
-        goal = strong(self.task.begin(scene, self.vehicles, named(key, "goal")))
-        return EnvState(begun, perceived, goal, drawn, zero, key), goal, scene
+        goal = strong(self.task.begin(scene, self.vehicles, keys["goal"]))
+        lasting = self.randomisation.lasting(drawn)
+        return self._kept(begun, perceived, goal, lasting, zero, key), goal, scene
+
+    def _kept(self, fleet: FleetState, perceived: Perceived, goal: Any, *rest: Any) -> EnvState:
+        return EnvState(fleet, None if self._forgetful else perceived, goal, *rest)
+
+    def _seen_in(self, fleet: Fleet, state: EnvState) -> Perceived:
+        return fleet.perceive(state.fleet) if state.perceived is None else state.perceived
 
     def _observed(self, goal: Any, scene: Scene) -> Float[Array, " numbers"]:
         each = scene.each(lambda agent: self.space.flat(self.task.observe(goal, agent, scene)))
@@ -299,6 +309,15 @@ class Env:
             surroundings=seen.surroundings,
             number=jnp.zeros(lanes, jnp.int32),
         )
+
+    def _is_forgetful(self) -> bool:
+        """Whether what is seen can be looked at twice: nothing is drawn, remembered or held."""
+        with self.mode():
+            form = jax.eval_shape(
+                lambda key: self.fleet.perceive(self.fleet.init(key)), seed_key(0)
+            )
+        parts = [(own.turbulence, own.sensors, own.estimator) for own in form.groups]
+        return not jax.tree.leaves((form.processes, form.radio, parts))
 
     def _found(self, names: Sequence[str]) -> _Members:
         places = [self.fleet.place(name) for name in names]

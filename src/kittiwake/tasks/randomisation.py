@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.errors import KittiwakeError, ScenarioError
-from kittiwake.core.keys import named, seed_key
+from kittiwake.core.keys import named, named_each, seed_key
 from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, written
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet
-from kittiwake.tasks.distributions import KINDS, Distribution, distributions
+from kittiwake.tasks.distributions import KINDS, Distribution, distributions, uniforms
 
 # builds that are kept where numbers do not enter as a sum
 VARIANTS = 64
@@ -32,6 +32,8 @@ VARIANTS = 64
 TRIALS = 3
 SAME = 1e-7
 ALWAYS, BY_DIFFICULTY = "randomise", "curriculum"
+# the part of a vehicle that only says how a flight begins
+START = "start"
 
 
 class Part(NamedTuple):
@@ -46,6 +48,11 @@ class Part(NamedTuple):
     distribution: Distribution
     nominal: float | None
 
+    def drawn(self, unit: Real, difficulty: Real) -> Real:
+        """What it is in an episode, by a number between 0 and 1."""
+        value = self.distribution.quantile(unit)
+        return value if self.nominal is None else self.nominal + difficulty * (value - self.nominal)
+
 
 @dataclass(frozen=True)
 class Randomisation:
@@ -57,6 +64,7 @@ class Randomisation:
         base: their values at the parts' middles.
         slopes: of each leaf by each part; zero where it does not matter.
         variants: of each leaf the values in the builds that are kept, or None for a sum.
+        ends: of each leaf whether it only says how an episode begins.
     """
 
     parts: tuple[Part, ...] = ()
@@ -64,6 +72,7 @@ class Randomisation:
     base: tuple[np.ndarray, ...] = ()
     slopes: tuple[np.ndarray, ...] = ()
     variants: tuple[np.ndarray | None, ...] = ()
+    ends: tuple[bool, ...] = ()
 
     @classmethod
     def of(cls, scenario: Scenario) -> "Randomisation":
@@ -82,7 +91,7 @@ class Randomisation:
         if not self.parts:
             return ()
         dtype = jnp.result_type(float)
-        drawn = jnp.stack([self._drawn(part, key, difficulty) for part in self.parts])
+        drawn = self._drawn(key, difficulty)
         middle = jnp.asarray([part.distribution.at(0.5) for part in self.parts], dtype)
         chosen = jax.random.randint(named(key, "variant"), (), 0, VARIANTS, jnp.int32)
         values = []
@@ -95,19 +104,34 @@ class Randomisation:
         return tuple(values)
 
     def applied(self, fleet: Fleet, values: Sequence[Any]) -> Fleet:
-        """The fleet with what was drawn."""
-        if not self.leaves:
-            return fleet
-        leaves, structure = jax.tree.flatten(fleet)
-        for place, value in zip(self.leaves, values, strict=True):
-            leaves[place] = value
-        return jax.tree.unflatten(structure, leaves)
+        """The fleet at the beginning of an episode in which this was drawn."""
+        return _replaced(fleet, self.leaves, values)
 
-    @staticmethod
-    def _drawn(part: Part, key: PRNGKeyArray, difficulty: Real) -> Real:
-        own = named(key, f"{part.path}.{part.place}")
-        value = jnp.asarray(part.distribution.draw(own), jnp.result_type(float))
-        return value if part.nominal is None else part.nominal + difficulty * (value - part.nominal)
+    def lasting(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Of what was drawn that which counts after the beginning."""
+        return tuple(value for value, ends in zip(values, self.ends, strict=True) if not ends)
+
+    def flown(self, fleet: Fleet, values: Sequence[Any]) -> Fleet:
+        """The fleet later in the episode, with what is lasting."""
+        return _replaced(fleet, self.lasting(self.leaves), values)
+
+    def _drawn(self, key: PRNGKeyArray, difficulty: Real) -> Float[Array, " parts"]:
+        """Of each part from a stream of its own, all at once."""
+        streams = named_each(key, [f"{part.path}.{part.place}" for part in self.parts])
+        units = uniforms(jnp.stack([*streams.values()]))
+        return jnp.stack(
+            [part.drawn(unit, difficulty) for part, unit in zip(self.parts, units, strict=True)]
+        )
+
+
+def _replaced(fleet: Fleet, places: Sequence[int], values: Sequence[Any]) -> Fleet:
+    """With other leaves in these places."""
+    if not places:
+        return fleet
+    leaves, structure = jax.tree.flatten(fleet)
+    for place, value in zip(places, values, strict=True):
+        leaves[place] = value
+    return jax.tree.unflatten(structure, leaves)
 
 
 def _parts(scenario: Scenario) -> list[Part]:
@@ -235,6 +259,8 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomisation:
     _refuse_curriculum(parts, slopes, kept)
     tables = [builds.leaves(values) for values in drawn[TRIALS:]] if kept.any() else []
     places = [int(place) for place in np.flatnonzero(changed)]
+    paths = jax.tree_util.tree_leaves_with_path(scenario.fleet())
+    starting = [any(getattr(key, "name", None) == START for key in path) for path, _ in paths]
     return Randomisation(
         parts=tuple(parts),
         leaves=tuple(places),
@@ -244,18 +270,16 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomisation:
             np.stack([table[place] for table in tables]) if kept[place] else None
             for place in places
         ),
+        ends=tuple(starting[place] for place in places),
     )
 
 
 def _draws(parts: Sequence[Part], count: int) -> list[list[float]]:
     """Joint draws, always the same ones."""
-    keys = jax.random.split(named(seed_key(0), ALWAYS), count)
+    units = jax.random.uniform(named(seed_key(0), ALWAYS), (count, len(parts)))
     return [
-        [
-            float(part.distribution.draw(jax.random.fold_in(key, number)))
-            for number, part in enumerate(parts)
-        ]
-        for key in keys
+        [float(part.distribution.quantile(unit)) for part, unit in zip(parts, row, strict=True)]
+        for row in units
     ]
 
 
