@@ -161,6 +161,6 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-# ``gymnasium.make`` knows only what was registered; who does not use it pays nothing
-if "gymnasium" in sys.modules:
+# ``gymnasium.make`` knows only what was registered; who uses neither of them pays nothing
+if {"gymnasium", "pettingzoo"} & sys.modules.keys():
     __getattr__("register_envs")()

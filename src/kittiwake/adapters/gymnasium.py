@@ -5,8 +5,11 @@ to 1. Episodes follow from the seed and their number alone: the first world of a
 a single environment with the same seed.
 """
 
+import json
 from collections.abc import Mapping
-from os import PathLike
+from functools import lru_cache
+from os import PathLike, fspath
+from types import MappingProxyType
 from typing import Any
 
 import gymnasium
@@ -19,13 +22,61 @@ from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool, Float
 
 from kittiwake.core.keys import seed_key
+from kittiwake.scenario.document import written
 from kittiwake.sim.packing import Packing
-from kittiwake.tasks.env import Env
+from kittiwake.tasks import TASKS
+from kittiwake.tasks.env import Env, EnvState
 from kittiwake.tasks.make import make
 from kittiwake.tasks.worlds import Worlds, WorldsState, episode_key
 
 Numbers = Float[np.ndarray, "..."]
 SEEDS = 2**63
+
+
+class Single:
+    """The functions of one world, compiled when they are used first; its state in two arrays."""
+
+    def __init__(self, env: Env) -> None:
+        self.env = env
+        with env.mode():
+            self._packing = Packing.of(jax.eval_shape(env.reset, seed_key(0))[0])
+            self.reset = jax.jit(self._reset)
+            self.step = jax.jit(self._step)
+
+    def _reset(self, root: Any, episode: Any, difficulty: Any) -> Any:
+        state, seen = self.env.reset(episode_key(root, 0, episode), difficulty)
+        return *self._packing.pack(state), seen
+
+    def _step(self, floats: Any, words: Any, action: Any) -> Any:
+        """What Python is told goes back as one array."""
+        state = self._packing.unpack(floats, words)
+        key = jax.random.fold_in(state.key, state.steps)
+        step = self.env.step(key, state, action)
+        dtype = step.observation.dtype
+        ends = [jnp.asarray(one, dtype) for one in (step.reward, step.terminated, step.truncated)]
+        told = jnp.concatenate([step.observation, jnp.stack(ends), step.rewards])
+        return *self._packing.pack(step.state), told
+
+    def state(self, floats: Any, words: Any) -> EnvState:
+        """The world in these arrays."""
+        return self._packing.unpack(floats, words)
+
+
+@lru_cache(maxsize=32)
+def _of_a_task(task: str, conditions: str | None, overrides: tuple[tuple[str, str], ...]) -> Single:
+    """What environments of the same task share."""
+    given = {path: json.loads(value) for path, value in overrides}
+    return Single(make(task, conditions=conditions, overrides=given))
+
+
+def single(
+    task: str | PathLike[str], conditions: str | None, overrides: Mapping[str, Any]
+) -> Single:
+    """The functions of a task's world; of a file, which may change, they are made anew."""
+    if fspath(task) in TASKS.entries:
+        values = tuple((path, written(value)) for path, value in sorted(overrides.items()))
+        return _of_a_task(fspath(task), conditions, values)
+    return Single(make(task, conditions=conditions, overrides=overrides))
 
 
 class TaskEnv(gymnasium.Env[Numbers, Numbers]):
@@ -41,20 +92,16 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         task: str | PathLike[str],
         *,
         conditions: str | None = None,
-        overrides: Mapping[str, Any] | None = None,
+        overrides: Mapping[str, Any] = MappingProxyType({}),
         render_mode: str | None = None,
     ) -> None:
-        self.env = make(task, conditions=conditions, overrides=overrides or {})
+        self._single = single(task, conditions, overrides)
+        self.env = self._single.env
         self.observation_space, self.action_space = spaces(self.env)
         self.render_mode = render_mode
         self._root = seed_key(0)
         self._episode = 0
         self._seeded = False
-        with self.env.mode():
-            form = jax.eval_shape(self.env.reset, self._root)[0]
-            self._packing = Packing.of(form)
-            self._reset = jax.jit(self._begun)
-            self._step = jax.jit(self._stepped)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -64,38 +111,25 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         if seed is not None or not self._seeded:
             given = int(self.np_random.integers(SEEDS)) if seed is None else seed
             self._root, self._episode, self._seeded = seed_key(given), 0, True
-        difficulty = (options or {}).get("difficulty", 1.0)
+        difficulty = _difficulty(options)
         with self.env.mode():
-            self._floats, self._words, seen = self._reset(self._root, self._episode, difficulty)
+            reset = self._single.reset(self._root, self._episode, difficulty)
+        self._floats, self._words, seen = reset
         self._episode += 1
-        return np.asarray(seen, np.float32), {}
+        self.seen = np.array(seen, np.float32)
+        return self.seen, {}
 
     def step(self, action: Numbers) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
         """A control step."""
+        given = np.asarray(action, self._floats.dtype)
         with self.env.mode():
-            self._floats, self._words, told = self._step(
-                self._floats, self._words, np.asarray(action, self._floats.dtype)
-            )
+            self._floats, self._words, told = self._single.step(self._floats, self._words, given)
         numbers = np.asarray(told)
         size, count = self.env.observation_size, len(self.env.agents)
         reward, terminated, truncated = numbers[size : size + 3].tolist()
-        info = {"rewards": numbers[size + 3 :]} if count > 1 else {}
-        seen = numbers[:size].astype(np.float32)
-        return seen, reward, bool(terminated), bool(truncated), info
-
-    def _begun(self, root: Any, episode: Any, difficulty: Any) -> Any:
-        state, seen = self.env.reset(episode_key(root, 0, episode), difficulty)
-        return *self._packing.pack(state), seen
-
-    def _stepped(self, floats: Any, words: Any, action: Any) -> Any:
-        """What Python is told goes back as one array."""
-        state = self._packing.unpack(floats, words)
-        key = jax.random.fold_in(state.key, state.steps)
-        step = self.env.step(key, state, action)
-        dtype = step.observation.dtype
-        ends = [jnp.asarray(one, dtype) for one in (step.reward, step.terminated, step.truncated)]
-        told = jnp.concatenate([step.observation, jnp.stack(ends), step.rewards])
-        return *self._packing.pack(step.state), told
+        info = {"rewards": numbers[size + 3 :].copy()} if count > 1 else {}
+        self.seen = numbers[:size].astype(np.float32)
+        return self.seen, reward, bool(terminated), bool(truncated), info
 
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
@@ -117,10 +151,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         num_envs: int = 1,
         *,
         conditions: str | None = None,
-        overrides: Mapping[str, Any] | None = None,
+        overrides: Mapping[str, Any] = MappingProxyType({}),
         render_mode: str | None = None,
     ) -> None:
-        self.env = make(task, conditions=conditions, overrides=overrides or {})
+        self.env = make(task, conditions=conditions, overrides=overrides)
         self.num_envs, self.render_mode = num_envs, render_mode
         self.single_observation_space, self.single_action_space = spaces(self.env)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -137,10 +171,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         """New episodes in all worlds; ``options`` may give their ``difficulty``, from 0 to 1."""
         super().reset(seed=seed)
         given = int(self.np_random.integers(SEEDS)) if seed is None else seed
-        difficulty = (options or {}).get("difficulty", 1.0)
+        difficulty = _difficulty(options)
         with self.env.mode():
             self._state, seen = self._reset(seed_key(given), difficulty)
-        return np.asarray(seen, np.float32), {}
+        return np.array(seen, np.float32), {}
 
     def step(
         self, actions: Numbers
@@ -155,7 +189,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         with self.env.mode():
             outcome = self._step(self._state, actions)
         self._state = outcome.state
-        ended = np.asarray(outcome.terminated), np.asarray(outcome.truncated)
+        ended = np.array(outcome.terminated), np.array(outcome.truncated)
         done = ended[0] | ended[1]
         info: dict[str, Any] = {}
         if done.any():
@@ -164,8 +198,21 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
             for world in np.flatnonzero(done):
                 final[world] = last[world]
             info = {"final_obs": final, "_final_obs": done}
-        seen = np.asarray(outcome.observation, np.float32)
-        return seen, np.asarray(outcome.reward), *ended, info
+        seen = np.array(outcome.observation, np.float32)
+        return seen, np.array(outcome.reward), *ended, info
+
+
+def _difficulty(options: Mapping[str, Any] | None) -> float:
+    """How much of the curriculum's variety an episode is to have.
+
+    Raises:
+        ValueError: for a number that it cannot be.
+    """
+    difficulty = (options or {}).get("difficulty", 1.0)
+    if not 0.0 <= difficulty <= 1.0:
+        message = f"a difficulty of {difficulty} is not allowed; give a number from 0 to 1"
+        raise ValueError(message)
+    return float(difficulty)
 
 
 def spaces(env: Env) -> tuple[Box, Box]:

@@ -1,8 +1,11 @@
-"""Tells Gymnasium which environments there are; nothing else is loaded."""
+"""Tells Gymnasium and PettingZoo which environments there are; nothing else is loaded."""
+
+import sys
 
 from kittiwake.tasks import TASKS
 
 NAMESPACE = "kittiwake"
+GYMNASIUM, PETTINGZOO = "gymnasium", "pettingzoo"
 
 
 def environment_id(task: str) -> str:
@@ -11,7 +14,17 @@ def environment_id(task: str) -> str:
 
 
 def register_envs() -> None:
-    """Makes Gymnasium know every task as ``kittiwake/NAME-v0``; once is enough."""
+    """Makes those of Gymnasium and PettingZoo that are imported know every task.
+
+    Each is called ``kittiwake/NAME-v0``. Calling this again does nothing.
+    """
+    if GYMNASIUM in sys.modules:
+        _tell_gymnasium()
+    if PETTINGZOO in sys.modules:
+        _tell_pettingzoo()
+
+
+def _tell_gymnasium() -> None:
     from gymnasium import register, registry
 
     for task in TASKS.names():
@@ -21,5 +34,19 @@ def register_envs() -> None:
                 id=name,
                 entry_point="kittiwake.adapters.gymnasium:TaskEnv",
                 vector_entry_point="kittiwake.adapters.gymnasium:TaskVectorEnv",
+                kwargs={"task": task},
+            )
+
+
+def _tell_pettingzoo() -> None:
+    from pettingzoo import parallel_registry, register
+
+    for task in TASKS.names():
+        name = environment_id(task)
+        if name not in parallel_registry:
+            register(
+                "parallel",
+                name,
+                "kittiwake.adapters.pettingzoo:TaskParallelEnv",
                 kwargs={"task": task},
             )

@@ -279,7 +279,7 @@ class Fleet(eqx.Module):
             return chosen(due, fresh, like(after, fresh))
 
         groups = tuple(
-            lane.joined(group.vehicle, begun, after, own)
+            group.map(partial(lane.joined, own), begun, after)
             for group, begun, after in zip(self.groups, state.groups, ran.groups, strict=True)
         )
         processes = {

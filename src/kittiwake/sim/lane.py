@@ -216,10 +216,10 @@ def act(
 
 
 def joined(
+    own: Callable[[Scheduled[Any], Held, Held], Held],
     vehicle: Vehicle,
     fresh: VehicleState,
     after: VehicleState,
-    own: Callable[[Scheduled[Any], Held, Held], Held],
 ) -> VehicleState:
     """A vehicle's state in which ``own`` chose, part by part, between two."""
     several = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Key
 
 from kittiwake.core.errors import did_you_mean
 from kittiwake.geometry.scalar import Real
@@ -51,7 +51,7 @@ class Distribution:
         return _QUANTILES[self.kind](self.numbers, unit)
 
 
-def uniforms(keys: PRNGKeyArray) -> Float[Array, " keys"]:
+def uniforms(keys: Key[Array, " keys"]) -> Float[Array, " keys"]:
     """A number from 0 to 1 by each key."""
     dtype = jnp.result_type(float)
     return jax.vmap(lambda key: jax.random.uniform(key, (), dtype))(keys)
@@ -128,7 +128,6 @@ def _choice(numbers: tuple[float, ...], unit: Real) -> Real:
 _QUANTILES: Mapping[str, Callable[[tuple[float, ...], Real], Real]] = MappingProxyType(
     {"uniform": _uniform, "log_uniform": _log_uniform, "normal": _normal, "choice": _choice}
 )
-KINDS = tuple(_QUANTILES)
 _FORMS = {
     "uniform": "uniform: [lowest, highest]",
     "log_uniform": "log_uniform: [lowest, highest], both above 0",

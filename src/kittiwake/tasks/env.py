@@ -13,11 +13,14 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.keys import named_each, seed_key
+from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.signals import blank
 from kittiwake.core.strong import strong
+from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet, Perceived
+from kittiwake.sim.lane import Perception
 from kittiwake.sim.schedule import steps_between
 from kittiwake.sim.state import FleetState
 from kittiwake.tasks.randomisation import Randomisation
@@ -261,53 +264,47 @@ class Env:
         told: Float[Array, "agents told"],
         steps: Count,
     ) -> Scene:
-        dtype = jnp.result_type(float)
         groups = [
-            self._seen(fleet, number, state, perceived, commands)
+            self._agents_of(fleet, number, state, perceived, commands, told)
             for number in range(len(fleet.groups))
         ]
-        own = jax.tree.map(
-            lambda leaf: _picked(leaf, self._members.lanes), groups[self._members.group]
-        )
-        numbers = jnp.arange(len(self.agents), dtype=jnp.int32)
+        members = self._members
+        own = jax.tree.map(lambda leaf: _picked(leaf, members.lanes), groups[members.group])
         others: dict[str, Agent] = {}
         for name in self._other_names:
             group, lane = fleet.place(name)
             others[name] = jax.tree.map(lambda leaf, at=lane: leaf[at], groups[group])
         processes = {name: held.state for name, held in state.processes.items()}
-        time_s = jnp.asarray(state.tick - state.began, dtype) * self.fleet.dt_s
-        agents = replace(own, told=told, number=numbers)
-        last = steps >= self.max_steps
-        return Scene(time_s, agents, others, fleet.world, processes, last)
+        elapsed = jnp.asarray(state.tick - state.began, jnp.result_type(float))
+        time_s, last = elapsed * self.fleet.dt_s, steps >= self.max_steps
+        return Scene(time_s, own, others, fleet.world, processes, last)
 
     def _nothing_told(self) -> Float[Array, "agents told"]:
         return jnp.zeros((len(self.agents), len(self.rung.told)), jnp.result_type(float))
 
-    def _seen(
+    def _agents_of(
         self,
         fleet: Fleet,
         number: int,
         state: FleetState,
         perceived: Perceived,
         commands: list[Any] | None,
+        told: Float[Array, "agents told"],
     ) -> Agent:
-        """A group's vehicles."""
-        group, states, seen = fleet.groups[number], state.groups[number], perceived.groups[number]
+        """A group's vehicles; of those that are no agents only what all vehicles have counts."""
+        group = fleet.groups[number]
         lanes = len(group.names)
         if commands is None:
             nothing = strong(blank(group.vehicle.dynamics.native))
             command = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (lanes,)), nothing)
         else:
             command = commands[number]
-        return Agent(
-            truth=fleet.truths(state)[number],
-            estimate=seen.estimate,
-            measurements={name: one.measurement for name, one in seen.samples.items()},
-            command=command,
-            told=jnp.zeros((lanes, 0), jnp.result_type(float)),
-            actuators=group.map(lambda v, own: strong(v.dynamics.actuators(own)), states.dynamics),
-            surroundings=seen.surroundings,
-            number=jnp.zeros(lanes, jnp.int32),
+        places = [self.agents.index(name) if name in self.agents else 0 for name in group.names]
+        return group.map(
+            _agent,
+            *(state.groups[number].dynamics, fleet.truths(state)[number]),
+            *(perceived.groups[number], command, told[np.asarray(places)]),
+            jnp.asarray(places, jnp.int32),
         )
 
     def _is_forgetful(self) -> bool:
@@ -328,6 +325,27 @@ class Env:
             )
             raise ScenarioError(message)
         return _Members(places[0][0], tuple(lane for _, lane in places))
+
+
+def _agent(
+    vehicle: Vehicle,
+    dynamics: Any,
+    truth: Kinematics,
+    seen: Perception,
+    command: Any,
+    told: Float[Array, " told"],
+    number: Count,
+) -> Agent:
+    return Agent(
+        truth=truth,
+        estimate=seen.estimate,
+        measurements={name: sample.measurement for name, sample in seen.samples.items()},
+        command=command,
+        told=told,
+        actuators=strong(vehicle.dynamics.actuators(dynamics)),
+        surroundings=seen.surroundings,
+        number=number,
+    )
 
 
 def _picked(leaf: Any, lanes: tuple[int, ...]) -> Any:

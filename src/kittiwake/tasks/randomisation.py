@@ -24,7 +24,7 @@ from kittiwake.scenario.document import apply_overrides, written
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet
-from kittiwake.tasks.distributions import KINDS, Distribution, distributions, uniforms
+from kittiwake.tasks.distributions import Distribution, distributions, uniforms
 
 # builds that are kept where numbers do not enter as a sum
 VARIANTS = 64
@@ -141,17 +141,18 @@ def _parts(scenario: Scenario) -> list[Part]:
         for path, entry in _flattened(scenario.document.data.get(key) or {}):
             try:
                 found, is_vector = distributions(entry)
-                nominal = _nominal(scenario, path, len(found), is_vector=is_vector)
+                nominal: Sequence[float | None] = [None] * len(found)
+                if key == BY_DIFFICULTY:
+                    nominal = _nominal(scenario, path, len(found), is_vector=is_vector)
             except (ValueError, ScenarioError) as error:
                 problems.note((key, *path.split(".")), str(error))
                 continue
             again = [part for part in parts if part.path == path]
             if again:
                 problems.note((key, *path.split(".")), "is drawn twice; leave one of them out")
-            known: Sequence[float | None] = nominal if key == BY_DIFFICULTY else [None] * len(found)
             parts += [
                 Part(path, place if is_vector else None, one, own)
-                for place, (one, own) in enumerate(zip(found, known, strict=True))
+                for place, (one, own) in enumerate(zip(found, nominal, strict=True))
             ]
     problems.refuse()
     return parts
@@ -159,11 +160,16 @@ def _parts(scenario: Scenario) -> list[Part]:
 
 def _flattened(entry: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Paths with their distributions, written with dots or one inside another."""
-    if not isinstance(entry, Mapping) or (len(entry) == 1 and next(iter(entry)) in KINDS):
+    if not isinstance(entry, Mapping) or _is_distribution(entry):
         yield path, entry
         return
     for key, value in entry.items():
         yield from _flattened(value, f"{path}.{key}" if path else str(key))
+
+
+def _is_distribution(entry: Mapping[str, Any]) -> bool:
+    """Whether it is one, or meant as one."""
+    return len(entry) == 1 and isinstance(next(iter(entry.values())), list)
 
 
 def _nominal(scenario: Scenario, path: str, count: int, *, is_vector: bool) -> list[float]:
@@ -236,8 +242,8 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomisation:
     base = builds.leaves(middle)
     slopes = [np.zeros((len(parts), *leaf.shape)) for leaf in base]
     for number, part in enumerate(parts):
-        moved = part.distribution.at(1.0)
-        if moved == middle[number]:
+        moved = next((end for end in part.distribution.ends if end != middle[number]), None)
+        if moved is None:
             continue
         other = builds.leaves([*middle[:number], moved, *middle[number + 1 :]])
         for leaf, (before, after) in enumerate(zip(base, other, strict=True)):

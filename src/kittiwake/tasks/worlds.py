@@ -1,12 +1,11 @@
 """Many worlds of one task, stepped together, each beginning anew as soon as its episode ends."""
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
 
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.tasks.env import Env, EnvState
@@ -113,7 +112,7 @@ class Worlds:
         envs, seen, episodes, _ = jax.lax.while_loop(left, some, begun)
         return envs, seen, episodes
 
-    def _begin(self, keys: PRNGKeyArray, tick: Count, difficulty: Real) -> Any:
+    def _begin(self, keys: Key[Array, " worlds"], tick: Count, difficulty: Real) -> Any:
         return jax.vmap(self.env.reset_at, (0, None, None))(keys, tick, difficulty)
 
 
@@ -122,14 +121,14 @@ def episode_key(root: PRNGKeyArray, world: Count, episode: Count) -> PRNGKeyArra
     return jax.random.fold_in(jax.random.fold_in(root, world), episode)
 
 
-def _keys(root: PRNGKeyArray, worlds: Any, episodes: Any) -> PRNGKeyArray:
+def _keys(root: PRNGKeyArray, worlds: Any, episodes: Any) -> Key[Array, " worlds"]:
     return jax.vmap(episode_key, (None, 0, 0))(root, worlds, episodes)
 
 
-def _with_tick(envs: EnvState, tick: Count) -> EnvState:
-    return replace(envs, fleet=replace(envs.fleet, tick=tick))
+def _with_tick(envs: EnvState, tick: Count | None) -> EnvState:
+    return eqx.tree_at(lambda all_: all_.fleet.tick, envs, tick)
 
 
 def _axes(envs: EnvState) -> Any:
     """Along which axis a state is mapped: all but the clock."""
-    return _with_tick(jax.tree.map(lambda _: 0, envs), None)  # pyright: ignore[reportArgumentType]
+    return _with_tick(jax.tree.map(lambda _: 0, envs), None)

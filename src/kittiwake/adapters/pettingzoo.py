@@ -1,0 +1,106 @@
+"""Tasks of several agents in PettingZoo's parallel form: each sees and acts for itself.
+
+All agents live as long as the episode; each is called as its vehicle in the scenario.
+"""
+
+from collections.abc import Mapping
+from os import PathLike
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, Space
+from jaxtyping import Float
+from pettingzoo import ParallelEnv
+
+from kittiwake.adapters.gymnasium import TaskEnv, spaces
+from kittiwake.adapters.registration import environment_id
+
+Numbers = Float[np.ndarray, "..."]
+
+
+class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
+    """One world of a task, agent by agent.
+
+    ``reset(options={"difficulty": 0.3})`` has that much of the curriculum's variety.
+    """
+
+    def __init__(
+        self,
+        task: str | PathLike[str],
+        *,
+        conditions: str | None = None,
+        overrides: Mapping[str, Any] = MappingProxyType({}),
+        render_mode: str | None = None,
+    ) -> None:
+        self._joint = TaskEnv(
+            task, conditions=conditions, overrides=overrides, render_mode=render_mode
+        )
+        self.metadata = {**TaskEnv.metadata, "name": environment_id(str(task))}
+        self.render_mode = render_mode
+        self.possible_agents = list(self._joint.env.agents)
+        self.agents: list[str] = []
+        seen, done = spaces(self._joint.env)
+        self.observation_spaces = self._shared_out(seen)
+        self.action_spaces = self._shared_out(done)
+
+    def observation_space(self, agent: str) -> Space[Numbers]:
+        """What an agent sees."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Space[Numbers]:
+        """What an agent does."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Numbers], dict[str, dict[str, Any]]]:
+        """A new episode."""
+        self.agents = [*self.possible_agents]
+        seen, _ = self._joint.reset(seed=seed, options=options)
+        return self._told(seen), {agent: {} for agent in self.agents}
+
+    def step(
+        self, actions: dict[str, Numbers]
+    ) -> tuple[
+        dict[str, Numbers],
+        dict[str, float],
+        dict[str, bool],
+        dict[str, bool],
+        dict[str, dict[str, Any]],
+    ]:
+        """A control step of all agents."""
+        joint = np.concatenate([actions[agent] for agent in self.possible_agents])
+        seen, reward, terminated, truncated, info = self._joint.step(joint)
+        agents, each = self.agents, info.get("rewards", [reward])
+        if terminated or truncated:
+            self.agents = []
+        return (
+            self._told(seen),
+            {agent: float(one) for agent, one in zip(agents, each, strict=True)},
+            dict.fromkeys(agents, terminated),
+            dict.fromkeys(agents, truncated),
+            {agent: {} for agent in agents},
+        )
+
+    def state(self) -> Numbers:
+        """What all agents see together."""
+        return self._joint.seen
+
+    def render(self) -> Any:
+        """A picture of the world."""
+        return self._joint.render()
+
+    def close(self) -> None:
+        """Gives back what draws."""
+        self._joint.close()
+
+    def _told(self, seen: Numbers) -> dict[str, Numbers]:
+        parts = np.split(seen, len(self.possible_agents))
+        return dict(zip(self.possible_agents, parts, strict=True))
+
+    def _shared_out(self, space: Box) -> dict[str, Space[Numbers]]:
+        count = len(self.possible_agents)
+        ends = zip(np.split(space.low, count), np.split(space.high, count), strict=True)
+        boxes = (Box(low, high, dtype=np.float32) for low, high in ends)
+        return dict(zip(self.possible_agents, boxes, strict=True))

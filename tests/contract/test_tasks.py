@@ -1,0 +1,131 @@
+"""Every registered task, by the checkers of those who use it."""
+
+import warnings
+
+import gymnasium
+import jax
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import kittiwake as kw
+from kittiwake.adapters.pettingzoo import TaskParallelEnv
+from kittiwake.adapters.registration import environment_id
+from kittiwake.scenario import library
+from kittiwake.tasks import TASKS
+
+pytestmark = pytest.mark.usefixtures("single_precision")
+WORLDS, STEPS = 64, 40
+
+
+# each takes half a minute, most of which is compiling
+QUICK = {"keep-spot"}
+NAMES = [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in TASKS.names()
+]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def task(request):
+    kw.register_envs()
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def single(task):
+    """One world, as Gymnasium makes it."""
+    with gymnasium.make(environment_id(task), disable_env_checker=True) as env:
+        yield env
+
+
+@pytest.fixture(scope="module")
+def vector(task):
+    env = gymnasium.make_vec(environment_id(task), num_envs=WORLDS)
+    yield env
+    env.close()
+
+
+def test_its_scenario_is_of_the_library_and_says_the_task(task):
+    kind = TASKS.find(task)
+    assert kind.scenario in library.names()
+    assert kw.make(kind.scenario).task == kw.make(task).task
+
+
+def test_gymnasium_has_nothing_to_say_against_it(single):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(single.unwrapped, skip_render_check=True)
+
+
+def test_stable_baselines_has_nothing_to_say_against_it(single):
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        checker.check_env(single.unwrapped, skip_render_check=True)
+
+
+def test_torchrl_has_nothing_to_say_against_it(single):
+    pytest.importorskip("torchrl")
+    from torchrl.envs import GymWrapper
+    from torchrl.envs.utils import check_env_specs
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env_specs(GymWrapper(single))
+
+
+def test_pettingzoo_has_nothing_to_say_against_it(task):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about environments of its own
+        from pettingzoo.test import parallel_api_test, parallel_seed_test
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parallel_api_test(TaskParallelEnv(task), num_cycles=STEPS)
+        parallel_seed_test(lambda: TaskParallelEnv(task), num_cycles=STEPS)
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_one_does_not(single):
+    actions = np.random.default_rng(0).uniform(-1, 1, (STEPS, *single.action_space.shape))
+
+    def flown(seed):
+        seen, _ = single.reset(seed=seed)
+        steps = [single.step(action.astype(np.float32))[:4] for action in actions]
+        return [seen, *(one[0] for one in steps)], [one[1:] for one in steps]
+
+    first, again = flown(3), flown(3)
+    np.testing.assert_array_equal(first[0], again[0])
+    assert first[1] == again[1]
+
+
+def test_all_that_is_seen_lies_in_the_space(vector):
+    rng = np.random.default_rng(0)
+    vector.reset(seed=0)
+    space = vector.single_observation_space
+    for _ in range(STEPS):
+        actions = rng.uniform(-1, 1, vector.action_space.shape).astype(np.float32)
+        seen, reward, _, _, info = vector.step(actions)
+        assert seen.dtype == np.float32
+        assert np.isfinite(reward).all()
+        assert ((seen >= space.low) & (seen <= space.high)).all()
+        for world in np.flatnonzero(info.get("_final_obs", [])):
+            assert space.contains(info["final_obs"][world])
+
+
+def test_a_world_of_many_is_the_single_one(single, vector):
+    single_seen, _ = single.reset(seed=7)
+    seen, _ = vector.reset(seed=7)
+    np.testing.assert_allclose(seen[0], single_seen, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_a_gradient_of_the_reward_is_finite(task):
+    env = kw.make(task)
+
+    def worth(action, state):
+        return env.step(kw.seed_key(1), state, action).reward
+
+    state, _ = jax.jit(env.reset)(kw.seed_key(0))
+    action = np.zeros(env.action_size, np.float32)
+    slope = jax.jit(jax.grad(worth))(action, state)
+    assert np.isfinite(np.asarray(slope)).all()

@@ -1,0 +1,132 @@
+"""What is drawn anew for each episode."""
+
+import jax
+import numpy as np
+import pytest
+
+import kittiwake as kw
+from kittiwake.core.errors import ScenarioError
+from kittiwake.tasks.randomisation import VARIANTS
+
+SCENARIO = """
+name: drawn
+time: {rate_hz: 50, duration_s: 4}
+world:
+  area: {x_m: [-50, 50], y_m: [-50, 50], z_m: [0, 50]}
+  wind: {type: shear, speed_at_6m_mps: 1, from_deg: 0}
+vehicles:
+  pelican:
+    model: pelican
+    start: {position_world_m: [0, 0, 10], yaw_deg: 0}
+    controller: qrsim-waypoint
+    guidance: {type: hold, position_world_m: [0, 0, 10]}
+task: keep-spot
+"""
+DRAWN = """
+randomise:
+  world.wind.speed_at_6m_mps: {uniform: [0, 4]}
+  vehicles.pelican.parameters.mass_kg: {normal: [1.68, 0.05]}
+curriculum:
+  vehicles:
+    pelican:
+      start:
+        position_world_m: {uniform: [[-4, -2, 8], [4, 2, 12]]}
+        yaw_deg: {choice: [0, 90]}
+"""
+
+
+def written(folder, text):
+    path = folder / "drawn.yaml"
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture(scope="module")
+def env(tmp_path_factory):
+    return kw.make(written(tmp_path_factory.mktemp("drawn"), SCENARIO + DRAWN), precision="float64")
+
+
+@pytest.fixture(scope="module")
+def fleets(env):
+    """Of many episodes, and of as many that are not difficult."""
+
+    def begun(key, difficulty):
+        values = env.randomisation.draw(key, difficulty)
+        return env.randomisation.applied(env.fleet, values)
+
+    with jax.enable_x64(True):
+        keys = jax.random.split(kw.seed_key(0), 400)
+        many = jax.jit(jax.vmap(begun, (0, None)))
+        return many(keys, 1.0), many(keys, 0.0)
+
+
+def starts(fleet):
+    start = fleet.groups[0].vehicle.start
+    return np.column_stack(
+        [np.ravel(p) for p in (*vars(start.position_world_m).values(), start.yaw_rad)]
+    )
+
+
+def test_draws_fill_their_ranges(fleets):
+    found = starts(fleets[0])
+    assert found[:, :3].min(axis=0) == pytest.approx([-4, -2, 8], abs=0.1)
+    assert found[:, :3].max(axis=0) == pytest.approx([4, 2, 12], abs=0.1)
+    assert len(np.unique(found[:, 0])) == len(found)
+    assert set(np.round(found[:, 3], 12)) == {0.0, round(np.pi / 2, 12)}
+    wind = np.ravel(fleets[0].world.wind.speed_at_6m_mps)
+    assert wind.mean() == pytest.approx(2.0, abs=0.2)
+
+
+def test_components_are_drawn_by_themselves(fleets):
+    correlation = np.corrcoef(starts(fleets[0])[:, :3].T)
+    assert np.abs(correlation - np.eye(3)).max() < 0.15
+
+
+def test_without_difficulty_only_the_curriculum_is_as_written(fleets):
+    easy = fleets[1]
+    np.testing.assert_allclose(starts(easy), np.tile([0, 0, 10, 0], (400, 1)), atol=1e-9)
+    assert np.ptp(np.ravel(easy.world.wind.speed_at_6m_mps)) > 3.0
+
+
+def test_what_follows_from_a_number_is_that_of_a_scenario_with_it(env):
+    """The mass changes more than itself; the builds that are kept are those of a file."""
+    tables = [table for table in env.randomisation.variants if table is not None]
+    for table in tables:
+        assert len(table) == VARIANTS
+    with jax.enable_x64(True):
+        values = env.randomisation.draw(kw.seed_key(3), 1.0)
+        fleet = env.randomisation.applied(env.fleet, values)
+        mass_kg = float(np.ravel(fleet.groups[0].vehicle.dynamics.mass_kg)[0])
+        same = kw.load(
+            env.scenario.folder / "drawn.yaml",
+            {"vehicles.pelican.parameters.mass_kg": mass_kg, "world.wind.speed_at_6m_mps": 1},
+        ).fleet
+    one, other = fleet.groups[0].vehicle.dynamics, same.groups[0].vehicle.dynamics
+    for mine, theirs in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
+        np.testing.assert_allclose(np.asarray(mine), np.asarray(theirs), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("randomise: {world.wind.speed_at_6m_mps: {uniform: [4, 0]}}", "lowest, highest"),
+        ("randomise: {world.wind.speed_at_6m_mps: {gauss: [4, 0]}}", "no distribution 'gauss'"),
+        ("randomise: {world.wind.speed_at_6m_mps: {uniform: [.nan, 1]}}", "not all numbers"),
+        ("randomise: {world.wind.speed_at_6m_mps: 3}", "write one distribution"),
+        ("randomise: {world.wind.speed: {uniform: [0, 1]}}", "speed"),
+        (
+            "randomise: {vehicles.pelican.start.position_world_m: {uniform: [0, 1]}}",
+            "position_world_m",
+        ),
+        ("randomise: {time.rate_hz: {uniform: [50, 100]}}", "cannot be flown|more than numbers"),
+        (
+            "randomise: {vehicles.pelican.start.yaw_deg: {uniform: [0, 1]}}\n"
+            "curriculum: {vehicles.pelican.start.yaw_deg: {uniform: [0, 1]}}",
+            "twice",
+        ),
+        ("curriculum: {vehicles.pelican.start.roll_deg: {uniform: [0, 1]}}", "write a number"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_with_its_place(tmp_path, text, said):
+    with pytest.raises(ScenarioError, match=said):
+        kw.make(written(tmp_path, SCENARIO + text))

@@ -1,0 +1,49 @@
+"""What rewards are made of."""
+
+import jax
+import numpy as np
+import pytest
+
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.tasks.rewards import square, tolerance
+
+SLOPES = ["gaussian", "hyperbolic", "linear", "quadratic", "cosine"]
+
+
+@pytest.mark.parametrize("slope", SLOPES)
+def test_a_slope_is_one_inside_and_as_said_one_margin_away(slope):
+    given = {"margin": 0.5, "slope": slope, "at_margin": 0.2}
+    assert float(tolerance(1.0, 0.0, 2.0, **given)) == 1.0
+    for value in (-0.5, 2.5):
+        assert float(tolerance(value, 0.0, 2.0, **given)) == pytest.approx(0.2, abs=1e-12)
+
+
+@pytest.mark.parametrize("slope", SLOPES)
+def test_a_slope_only_falls(slope):
+    values = [float(tolerance(x, margin=1.0, slope=slope)) for x in np.linspace(0.0, 5.0, 60)]
+    assert (np.diff(values) <= 0.0).all()
+    assert 0.0 <= values[-1] < 0.05
+
+
+@pytest.mark.parametrize("slope", SLOPES)
+@pytest.mark.parametrize("value", [0.0, 0.3, 40.0])
+def test_its_gradient_is_finite(slope, value):
+    assert np.isfinite(jax.grad(lambda x: tolerance(x, margin=1.0, slope=slope))(value))
+
+
+def test_without_a_margin_nothing_outside_counts():
+    assert float(tolerance(0.1)) == 0.0
+    assert float(tolerance(0.0)) == 1.0
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"low": 1.0, "high": 0.0}, {"margin": -1.0}, {"margin": 1.0, "at_margin": 0.0}],
+)
+def test_what_means_nothing_is_refused(given):
+    with pytest.raises(ValueError, match="not allowed"):
+        tolerance(0.0, **given)
+
+
+def test_a_square_is_that_of_the_length():
+    assert square(Vec3(3.0, 4.0, 12.0)) == 169.0

@@ -1,0 +1,88 @@
+"""One world by itself, and the same one among many."""
+
+import jax
+import numpy as np
+import pytest
+
+import kittiwake as kw
+from kittiwake.tasks.keep_spot import HOVER_THROTTLE
+from kittiwake.tasks.worlds import episode_key
+
+COUNT, STEPS = 6, 24
+# over in a dozen steps; the sensors of 5 Hz are between their ticks then
+SHORT = {"time.duration_s": 0.26}
+
+
+@pytest.fixture(scope="module")
+def env():
+    return kw.make("keep-spot", overrides=SHORT, precision="float64")
+
+
+@pytest.fixture(scope="module")
+def flown(env):
+    """All worlds through two episodes: what was seen, rewards, ends, last sights."""
+    worlds = kw.Worlds(env, COUNT)
+    actions = np.random.default_rng(0).uniform(-1, 1, (STEPS, COUNT, env.action_size))
+    with jax.enable_x64(True):
+        state, seen = jax.jit(worlds.reset)(kw.seed_key(5))
+        step = jax.jit(worlds.step)
+        told = [(seen,)]
+        for action in actions:
+            out = step(state, action)
+            state = out.state
+            told.append(out[1:])
+    return actions, jax.tree.map(np.asarray, told), np.asarray(state.episodes)
+
+
+def test_a_world_is_what_it_is_alone(env, flown):
+    """Through its first episode; the next one begins between the ticks of slow sensors."""
+    actions, told, _ = flown
+    with jax.enable_x64(True):
+        reset, step = jax.jit(env.reset), jax.jit(env.step)
+        for world in (0, COUNT - 1):
+            state, seen = reset(episode_key(kw.seed_key(5), world, 0))
+            np.testing.assert_allclose(told[0][0][world], seen, rtol=1e-12, atol=1e-12)
+            for place in range(env.max_steps):
+                key = jax.random.fold_in(state.key, state.steps)
+                one = step(key, state, actions[place, world])
+                state = one.state
+                np.testing.assert_allclose(told[place + 1][1][world], one.reward, rtol=1e-9)
+                last = told[place + 1][5][world]
+                np.testing.assert_allclose(last, one.observation, rtol=1e-9, atol=1e-9)
+
+
+def test_an_episode_ends_when_its_time_is_up_and_the_next_one_begins_at_once(env, flown):
+    _, told, episodes = flown
+    assert env.max_steps == 13
+    truncated = np.array([one[3] for one in told[1:]])
+    assert not np.array([one[2] for one in told[1:]]).any()
+    assert (truncated.sum(axis=1) == np.where(np.arange(STEPS) == 12, COUNT, 0)).all()
+    assert (episodes == 2).all()
+    # what is seen next is about the spot again
+    assert np.abs(told[13][0][:, :3]).max() < np.abs(told[13][5][:, :3]).max()
+
+
+def test_worlds_and_episodes_differ_in_their_noise(flown):
+    _, told, _ = flown
+    first, second = told[0][0], told[13][0]
+    assert len(np.unique(first[:, 1])) == COUNT
+    assert (first[:, 1] != second[:, 1]).all()
+
+
+def test_a_lost_vehicle_ends_its_episode_with_the_penalty():
+    env = kw.make("keep-spot", conditions="noiseless", overrides={"world.area.z_m": [9.9, 10.1]})
+    with jax.enable_x64(False):
+        state, _ = jax.jit(env.reset)(kw.seed_key(0))
+        step = jax.jit(env.step)
+        rewards, action = [], np.array([0.0, 0.0, -1.0, 0.0], np.float32)
+        for _ in range(60):
+            out = step(kw.seed_key(1), state, action)
+            state = out.state
+            rewards.append(float(out.reward))
+            if bool(out.terminated):
+                break
+    assert bool(out.terminated)
+    assert not bool(out.truncated)
+    assert rewards[-1] == -1000.0
+    assert min(rewards[:-1]) > -1.0
+    assert HOVER_THROTTLE == 0.59
