@@ -24,7 +24,7 @@ demo: $(VENV)/.package  ## Fly a library scenario and draw it
 test: $(VENV)/.test  ## Run the tests, the slow ones left out (ARGS="..." goes to pytest)
 	@VENV=$(VENV) JOBS=$(JOBS) scripts/test $(ARGS)
 
-test-all: $(VENV)/.test  ## Run all tests, compiled as users compile them
+test-all: $(VENV)/.learners  ## Run all tests, compiled as users compile them
 	@$(PYTEST) -n $(JOBS) $(ARGS)
 
 coverage: $(VENV)/.test  ## Run the tests and fail when too few branches are reached
@@ -70,7 +70,7 @@ $(VENV)/.package: pyproject.toml $(VENV)/.run
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.test $(VENV)/.docs: $(VENV)/.%: requirements/%.txt $(VENV)/.package
+$(VENV)/.test $(VENV)/.learners $(VENV)/.docs: $(VENV)/.%: requirements/%.txt $(VENV)/.package
 	@echo "Installing requirements/$*.txt."
 	@$(PIP) install -r requirements/$*.txt
 	@touch $@

@@ -7,11 +7,12 @@ a single environment with the same seed.
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from os import PathLike, fspath
 from types import MappingProxyType
 from typing import Any
 
+import equinox as eqx
 import gymnasium
 import jax
 import jax.numpy as jnp
@@ -19,7 +20,7 @@ import numpy as np
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, UInt8
 
 from kittiwake.core.keys import seed_key
 from kittiwake.scenario.document import written
@@ -28,9 +29,13 @@ from kittiwake.tasks import TASKS
 from kittiwake.tasks.env import Env, EnvState
 from kittiwake.tasks.make import make
 from kittiwake.tasks.worlds import Worlds, WorldsState, episode_key
+from kittiwake.viewer.portrait import Portrait
 
 Numbers = Float[np.ndarray, "..."]
+Picture = UInt8[np.ndarray, "height width 3"]
 SEEDS = 2**63
+# width and height in pixels
+PICTURE = (480, 320)
 
 
 class Single:
@@ -42,6 +47,7 @@ class Single:
             self._packing = Packing.of(jax.eval_shape(env.reset, seed_key(0))[0])
             self.reset = jax.jit(self._reset)
             self.step = jax.jit(self._step)
+            self.rows = jax.jit(self._rows)
 
     def _reset(self, root: Any, episode: Any, difficulty: Any) -> Any:
         state, seen = self.env.reset(episode_key(root, 0, episode), difficulty)
@@ -57,9 +63,8 @@ class Single:
         told = jnp.concatenate([step.observation, jnp.stack(ends), step.rewards])
         return *self._packing.pack(step.state), told
 
-    def state(self, floats: Any, words: Any) -> EnvState:
-        """The world in these arrays."""
-        return self._packing.unpack(floats, words)
+    def _rows(self, floats: Any, words: Any) -> Any:
+        return self.env.rows(self._packing.unpack(floats, words))
 
 
 @lru_cache(maxsize=32)
@@ -131,6 +136,18 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         self.seen = numbers[:size].astype(np.float32)
         return self.seen, reward, bool(terminated), bool(truncated), info
 
+    def render(self) -> Picture | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """A picture of the world, if the environment was made with ``render_mode="rgb_array"``."""
+        if self.render_mode is None:
+            return None
+        with self.env.mode():
+            rows = self._single.rows(self._floats, self._words)
+        return self._portrait.picture(_plain(rows))
+
+    @cached_property
+    def _portrait(self) -> Portrait:
+        return Portrait(self.env.scenario, self.env.columns, PICTURE)
+
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
     """Many worlds of a task in one compiled step.
@@ -200,6 +217,32 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
             info = {"final_obs": final, "_final_obs": done}
         seen = np.array(outcome.observation, np.float32)
         return seen, np.array(outcome.reward), *ended, info
+
+    def render(self) -> tuple[Picture, ...] | None:
+        """A picture of each world, if it was made with ``render_mode="rgb_array"``."""
+        if self.render_mode is None or self._state is None:
+            return None
+        with self.env.mode():
+            envs = _with_ticks(self._state.envs, self.num_envs)
+            rows = _plain(jax.jit(jax.vmap(self.env.rows))(envs))
+        return tuple(
+            self._portrait.picture({name: row[world] for name, row in rows.items()})
+            for world in range(self.num_envs)
+        )
+
+    @cached_property
+    def _portrait(self) -> Portrait:
+        return Portrait(self.env.scenario, self.env.columns, PICTURE)
+
+
+def _with_ticks(envs: EnvState, count: int) -> EnvState:
+    """Every world with a clock of its own."""
+    ticks = jnp.broadcast_to(envs.fleet.tick, (count,))
+    return eqx.tree_at(lambda all_: all_.fleet.tick, envs, ticks)
+
+
+def _plain(rows: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: np.asarray(row, np.float64) for name, row in rows.items()}
 
 
 def _difficulty(options: Mapping[str, Any] | None) -> float:

@@ -21,8 +21,9 @@ from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet, Perceived
 from kittiwake.sim.lane import Perception
+from kittiwake.sim.record import columns, rows
 from kittiwake.sim.schedule import steps_between
-from kittiwake.sim.state import FleetState
+from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.tasks.randomisation import Randomisation
 from kittiwake.tasks.space import Space
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -226,6 +227,34 @@ class Env:
         if self.task.baseline(state.goal, first, scene) is None:
             return None
         return scene.each(lambda agent: self.task.baseline(state.goal, agent, scene)).reshape(-1)
+
+    @cached_property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """By vehicle what its row of ``rows`` holds, the time first."""
+        with self.mode():
+            state = jax.eval_shape(self.reset, seed_key(0))[0]
+            snapshots = jax.eval_shape(self._snapshots, state)
+            names = columns(self.fleet, snapshots)
+        return {
+            name: ("time_s", *own)
+            for group, own in zip(self.fleet.groups, names, strict=True)
+            for name in group.names
+        }
+
+    def rows(self, state: EnvState) -> dict[str, Float[Array, " columns"]]:
+        """What a log would hold of each vehicle now; its commands are those of its guidance."""
+        elapsed = jnp.asarray(state.fleet.tick - state.fleet.began, jnp.result_type(float))
+        time_s = elapsed * self.fleet.dt_s
+        groups = rows(self.fleet, self._snapshots(state))
+        return {
+            name: jnp.concatenate([time_s[None], group[lane]])
+            for own, group in zip(self.fleet.groups, groups, strict=True)
+            for lane, name in enumerate(own.names)
+        }
+
+    def _snapshots(self, state: EnvState) -> tuple[Snapshot, ...]:
+        fleet = self.randomisation.flown(self.fleet, state.drawn)
+        return fleet.act(state.fleet, self._seen_in(fleet, state), fleet.orders({}))[1]
 
     def _begun(
         self, key: PRNGKeyArray, tick: Count, difficulty: Real
