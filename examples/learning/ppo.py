@@ -1,8 +1,8 @@
 """Learns a task by proximal policy optimisation, wholly compiled: worlds, policy and updates.
 
-Proximal policy optimisation: Schulman and others (2017), arXiv:1707.06347, with the generalised
-advantages of Schulman and others (2016), arXiv:1506.02438. Run as ``python
-examples/learning/ppo.py keep-spot --minutes 3``; it prints returns, and saves the policy and its learning curve.
+The algorithm is that of Schulman and others (2017), arXiv:1707.06347, with generalised advantages
+(2016, arXiv:1506.02438). Run as ``python examples/learning/ppo.py keep-spot --minutes 3``; it
+prints returns, and saves the policy and its learning curve.
 """
 
 import argparse
@@ -306,9 +306,9 @@ def main() -> None:
     save(given.out, learner, curve)
     size = env.action_size
     policies = {
-        "random": lambda state, seen, key: jax.random.uniform(key, (size,), minval=-1.0),
-        "baseline": lambda state, seen, key: env.baseline(state),
-        "trained": lambda state, seen, key: learner.policy.actor(learner.scale.apply(seen)),
+        "random": lambda _, __, key: jax.random.uniform(key, (size,), minval=-1.0),
+        "baseline": lambda state, *_: env.baseline(state),
+        "trained": lambda _, seen, __: learner.policy.actor(learner.scale.apply(seen)),
     }
     for name, act in policies.items():
         print(f"{name:>10}: mean return {evaluate(env, act):.3f}")

@@ -14,6 +14,7 @@ NAMES = (
     *("python-loop", "rollout-1", "rollout-100", "rollout-1000", "rollout-10000", "noisy-10000"),
     *("ar-drone-10000", "crazyflie-10000", "os4-10000", "grounded-10000"),
     *("deck-landing", "deck-landing-mujoco", "flock-1000", "flock-10000"),
+    *("learn-keep-spot", "learn-keep-spot-noisy", "learn-hover", "learn-hover-10"),
 )
 
 

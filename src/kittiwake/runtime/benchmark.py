@@ -14,9 +14,12 @@ from types import MappingProxyType
 from typing import Any
 
 import jax
+from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.keys import seed_key
 from kittiwake.runtime.simulation import Precision, Simulation, load
+from kittiwake.tasks.make import make
+from kittiwake.tasks.worlds import Worlds, WorldsState
 
 REPEATS = 5
 AREA = {"world.area": {axis: [-1000, 1000] for axis in ("x_m", "y_m", "z_m")}}
@@ -30,6 +33,9 @@ GROUNDED = {
     "vehicles.crazyflie.start.position_world_m": [0, 0, 0.0135],
     "vehicles.crazyflie.guidance": {"type": "hold", "position_world_m": [0, 0, -1]},
 }
+# of learning tasks, for each control step
+TEN_A_STEP = {"time.rate_hz": 1000}
+WORLDS = 1024
 # as dense as the thousand
 FLOCK_OF_10000 = {"vehicles.drone.count": 10_000, "vehicles.drone.grid": [22, 22]}
 
@@ -101,6 +107,32 @@ def together(
     return _result(simulation, vehicles, steps, compile_s, seconds)
 
 
+def worlds(
+    task: str,
+    steps: int,
+    conditions: str | None = None,
+    overrides: Mapping[str, Any] = MappingProxyType({}),
+) -> Result:
+    """A learning task with random actions, 1,024 worlds that begin anew when they end."""
+    env = make(task, conditions=conditions, overrides=overrides)
+    many = Worlds(env, WORLDS)
+
+    def once(state: WorldsState, key: PRNGKeyArray) -> tuple[WorldsState, Any]:
+        actions = jax.random.uniform(key, (WORLDS, env.action_size), minval=-1.0)
+        outcome = many.step(state, actions)
+        return outcome.state, outcome.reward.sum()
+
+    with env.mode():
+        state, _ = jax.jit(many.reset)(seed_key(0))
+        keys = jax.random.split(seed_key(1), steps)
+        began = time.perf_counter()
+        fly = jax.jit(lambda begun: jax.lax.scan(once, begun, keys)).lower(state).compile()
+        compile_s = time.perf_counter() - began
+        seconds = _best(lambda: jax.block_until_ready(fly(state)))
+    realtime = steps * env.every * env.fleet.dt_s / seconds
+    return _told(WORLDS, steps / seconds, compile_s, realtime)
+
+
 CASES: dict[str, tuple[str, Callable[[], Result]]] = {
     "python-loop": ("1 Pelican stepped from Python, float64", partial(python_loop, 20_000)),
     "rollout-1": (
@@ -146,6 +178,22 @@ CASES: dict[str, tuple[str, Callable[[], Result]]] = {
         "10,000 Crazyflies that flock, float32",
         partial(together, "flock-1000", 10_000, 100, FLOCK_OF_10000, "float32"),
     ),
+    "learn-keep-spot": (
+        "1,024 worlds of the task keep-spot without noise, random actions, float32",
+        partial(worlds, "keep-spot", 500, "noiseless"),
+    ),
+    "learn-keep-spot-noisy": (
+        "the same with all its sensors and their noise",
+        partial(worlds, "keep-spot", 200),
+    ),
+    "learn-hover": (
+        "1,024 worlds of the task hover, a physics step a control step, float32",
+        partial(worlds, "hover", 1_000),
+    ),
+    "learn-hover-10": (
+        "the same with ten physics steps a control step",
+        partial(worlds, "hover", 200, overrides=TEN_A_STEP),
+    ),
 }
 
 
@@ -163,9 +211,12 @@ def _best(fly: Callable[[], Any]) -> float:
 def _result(
     simulation: Simulation, vehicles: int, steps: int, compile_s: float, seconds: float
 ) -> Result:
-    rate = vehicles * steps / seconds
+    return _told(vehicles, steps / seconds, compile_s, steps * simulation.dt_s / seconds)
+
+
+def _told(vehicles: int, rate_hz: float, compile_s: float, realtime_factor: float) -> Result:
     peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return Result(vehicles, compile_s, rate, steps * simulation.dt_s / seconds, peak_kb / 1024)
+    return Result(vehicles, compile_s, vehicles * rate_hz, realtime_factor, peak_kb / 1024)
 
 
 if __name__ == "__main__":
