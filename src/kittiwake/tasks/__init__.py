@@ -10,5 +10,8 @@ TASKS = Registry(
             "kittiwake.tasks.keep_spot:KeepSpot", "one Pelican stays where it is, at little effort"
         ),
         "hover": Entry("kittiwake.tasks.hover:Hover", "a Crazyflie stays in a place by its rotors"),
+        "land-on-deck": Entry(
+            "kittiwake.tasks.land_on_deck:LandOnDeck", "a drone lands on a vessel that sails"
+        ),
     },
 )
