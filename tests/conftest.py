@@ -1,5 +1,6 @@
 """Tests run stricter than users do: double precision, no silent promotion, no display."""
 
+import gc
 import os
 from collections.abc import Iterator
 from itertools import chain
@@ -15,6 +16,11 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 
 import jax
 import pytest
+
+# tracing makes little that refers to itself: looking for it all the time takes a tenth of the work
+gc.set_threshold(100_000, 20, 20)
+# folders whose tests look at the same flights
+TOGETHER = {"viewer"}
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keeps together what shares compiled functions: a module's tests, a component's contracts."""
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
-        group = item.path.stem
+        group = item.path.parent.name if item.path.parent.name in TOGETHER else item.path.stem
         if group == "test_components" and isinstance(item, pytest.Function):
             parameters = item.callspec.params if hasattr(item, "callspec") else {}
             group = f"{group} {parameters.get('case', '')}"

@@ -65,16 +65,21 @@ def quickly(case):
     return pytest.param(case, marks=[pytest.mark.slow] if str(case) in TWINS else [])
 
 
-def once(case):
-    """The case, marked as a slow one if it is not the first of its kind."""
+# whose gradients compile for twenty seconds
+STEEP = {"dynamics/marine-vessel otter"}
+
+
+def once(case, besides=frozenset()):
+    """The case, marked as a slow one if it is one of those, or not the first of its kind."""
     first = next(one for one in CASES if (one.family, one.name) == (case.family, case.name))
-    slow = case is not first or str(case) in TWINS
+    slow = case is not first or str(case) in TWINS | besides
     return pytest.param(case, marks=[pytest.mark.slow] if slow else [])
 
 
 each_component = pytest.mark.parametrize("case", [*map(quickly, CASES)], ids=str)
 # what hangs on how a component is written, and hardly on its numbers
 each_kind = pytest.mark.parametrize("case", [*map(once, CASES)], ids=str)
+each_slope = pytest.mark.parametrize("case", [once(case, STEEP) for case in CASES], ids=str)
 each_name = pytest.mark.parametrize("case", NAMED.values(), ids=NAMED)
 
 
@@ -242,7 +247,7 @@ def test_same_key_gives_the_same_bits(case):
 
 
 @pytest.mark.parametrize("circumstance", [CRUISING, AT_REST], ids=lambda at: at.name)
-@each_kind
+@each_slope
 def test_output_has_finite_gradients(case, circumstance):
     inputs = inputs_of(case, circumstance)
     component, begun = as_traced(case.make()), compiled(case).begin(inputs[0], KEYS[0])

@@ -195,19 +195,22 @@ def test_a_vehicle_that_has_diverged_does_not_blow_at_the_others(part):
 
 # flights
 
-FLIGHT = """\
+# high in the air feet change nothing but the time to compile
+BY_ROTORS = "model: {}, parameters: {{feet: null}}, guidance: {{type: hold}}"
+HUMMINGBIRD, UAV_GAZEBO = map(BY_ROTORS.format, ("hummingbird", "uav-gazebo"))
+FLIGHT = f"""\
 name: under-each-other
-time: {rate_hz: 500, duration_s: 1}
-world: {interactions: [downwash]}
+time: {{rate_hz: 500, duration_s: 1}}
+world: {{interactions: [downwash]}}
 vehicles:
-  upper: {model: hummingbird, start: {position_world_m: [0, 0, 11]}, guidance: {type: hold}}
-  lower: {model: hummingbird, start: {position_world_m: [0, 0, 10]}, guidance: {type: hold}}
-  beside: {model: hummingbird, start: {position_world_m: [3, 0, 10]}, guidance: {type: hold}}
-  mixed-upper: {model: hummingbird, start: {position_world_m: [100, 0, 12]}, guidance: {type: hold}}
-  mixed-lower: {model: uav-gazebo, start: {position_world_m: [100, 0, 11]}, guidance: {type: hold}}
-  mixed-lowest: {model: hummingbird, start: {position_world_m: [100, 0, 9]}, guidance: {type: hold}}
-  no-wake: {model: angle-velocity, start: {position_world_m: [200, 0, 11]}, guidance: {type: hold}}
-  under-it: {model: hummingbird, start: {position_world_m: [200, 0, 10]}, guidance: {type: hold}}
+  upper: {{{HUMMINGBIRD}, start: {{position_world_m: [0, 0, 11]}}}}
+  lower: {{{HUMMINGBIRD}, start: {{position_world_m: [0, 0, 10]}}}}
+  beside: {{{HUMMINGBIRD}, start: {{position_world_m: [3, 0, 10]}}}}
+  mixed-upper: {{{HUMMINGBIRD}, start: {{position_world_m: [100, 0, 12]}}}}
+  mixed-lower: {{{UAV_GAZEBO}, start: {{position_world_m: [100, 0, 11]}}}}
+  mixed-lowest: {{{HUMMINGBIRD}, start: {{position_world_m: [100, 0, 9]}}}}
+  no-wake: {{model: angle-velocity, guidance: hold, start: {{position_world_m: [200, 0, 11]}}}}
+  under-it: {{{HUMMINGBIRD}, start: {{position_world_m: [200, 0, 10]}}}}
 """
 
 

@@ -263,6 +263,7 @@ vehicles:
 """
 
 
+@pytest.mark.slow  # two programs
 def test_the_same_landing_ends_on_the_deck_with_either_physics(tmp_path):
     path = tmp_path / "landing.yaml"
     path.write_text(LANDING, encoding="utf-8")

@@ -20,8 +20,8 @@ GAINS = {
 }
 # by dynamics that another one here has as well, or whose gradients have a test of their own
 TWINS = {"hover-ar-drone", "hover-crazyflie", "hover-lee-2010", "hover-os4", "hover-uav-gazebo"}
-# the vessel's program takes most of a minute to compile
-SLOW = TWINS | {"cruise-otter"}
+# the vessel's program takes most of a minute to compile, the others' some seconds
+SLOW = TWINS | {"cruise-otter", "hover-hummingbird", "hover-rigid-body"}
 FLIGHTS = [
     pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
     for name in library.names()

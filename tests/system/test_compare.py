@@ -25,16 +25,19 @@ from kittiwake.analysis.table import STATE_COLUMNS, Table
 from kittiwake.cli import main
 from kittiwake.cli.comparison_table import comparison_tables
 
+# in the air feet change nothing but the time to compile
 SCENARIO = """
 name: hops
 time: {rate_hz: 100, duration_s: 4}
 vehicles:
   tern:
     model: rigid-body
+    parameters: {feet: null}
     start: {position_world_m: [0, 0, 5]}
     guidance: {type: hold, position_world_m: [0.5, 0, 5.5]}
   gull:
     model: rigid-body
+    parameters: {feet: null}
     start: {position_world_m: [0, 9, 5]}
     guidance: {type: curve, centre_world_m: [0, 9, 5], drift_world_mps: [0.1, 0, 0]}
 """

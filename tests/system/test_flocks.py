@@ -7,6 +7,9 @@ import yaml
 import kittiwake as kw
 from kittiwake.core.errors import CommandError, ScenarioError
 
+# in the air feet change nothing but the time to compile
+FOOTLESS = {"vehicles.drone.parameters": {"feet": None}}
+
 
 def flown(scenario, duration_s=None, seed=0, **overrides):
     """The log of a flight, the places by time and vehicle, and the smallest distance."""
@@ -16,7 +19,7 @@ def flown(scenario, duration_s=None, seed=0, **overrides):
 
 
 def test_eight_bring_their_middle_to_the_target_and_stay():
-    log, places = flown("flock-8")
+    log, places = flown("flock-8", **FOOTLESS)
     assert log.summary["status"] == "completed"
     middle = places.mean(axis=1)
     late = middle[log.frame("drone-1")["time_s"].to_numpy() > 20.0]
@@ -35,6 +38,7 @@ def written(folder, vehicles, **world):
     return str(file)
 
 
+@pytest.mark.slow  # two programs
 def test_a_flock_is_the_same_whatever_its_members_are_called(tmp_path):
     _, places = flown("flock-8", 3.0, **{"vehicles.drone.model": "crazyflie"})
     given = dict(kw.load("flock-8").scenario.document.data["vehicles"]["drone"])
@@ -54,6 +58,7 @@ def test_teams_go_to_their_own_targets_and_keep_clear_of_each_other(tmp_path):
     def team(name, start, target):
         return {
             "model": "crazyflie",
+            "parameters": {"feet": None},
             "count": 3,
             "team": name,
             "start": {"position_world_m": start},
@@ -82,7 +87,7 @@ def test_teams_go_to_their_own_targets_and_keep_clear_of_each_other(tmp_path):
 
 
 def test_behaviours_are_switched_in_flight():
-    sim = kw.load("flock-8")
+    sim = kw.load("flock-8", overrides=FOOTLESS)
     sim.reset(seed=0)
 
     def middle_after(steps):
@@ -105,7 +110,7 @@ def test_behaviours_are_switched_in_flight():
 
 
 def test_formations_are_taken_up_one_after_another():
-    log, places = flown("formation-change")
+    log, places = flown("formation-change", **FOOTLESS)
     assert log.summary["status"] == "completed"
     time_s = log.frame("drone-1")["time_s"].to_numpy()
 
@@ -124,6 +129,7 @@ def test_formations_are_taken_up_one_after_another():
     np.testing.assert_allclose(wedge[0] - wedge[1], [3.0 * 0.5**0.5, -3.0 * 0.5**0.5, 0], atol=0.3)
 
 
+@pytest.mark.slow  # half a minute of flight
 def test_swarm_follows_its_leader_through_the_hallways():
     log, places = flown("swarm-through-hallway")
     assert log.summary["status"] == "completed"
@@ -133,6 +139,7 @@ def test_swarm_follows_its_leader_through_the_hallways():
     assert (places[-1, :, 0] > 10.0).all()
 
 
+@pytest.mark.slow  # three flights
 def test_by_a_poor_radio_a_flock_still_gathers():
     radio = {"type": "lossy", "loss": 0.3, "fade_distance_m": 20.0, "latency_s": 0.12}
     sim = kw.load("flock-8", overrides={"world.radio": radio})
@@ -150,7 +157,7 @@ def test_by_a_poor_radio_a_flock_still_gathers():
 
 
 def test_out_of_range_nobody_is_heard():
-    alone = {"world.radio": {"type": "ideal", "range_m": 0.5}}
+    alone = {"world.radio": {"type": "ideal", "range_m": 0.5}, **FOOTLESS}
     _, places = flown("flock-8", 20.0, **{**alone, "world.collision_distance_m": 0.01})
     # each believes to be the whole flock, and goes to the target itself
     assert np.linalg.norm(places[-1] - [5.0, 5.0, 5.0], axis=1).max() < 1.5

@@ -71,11 +71,12 @@ def assert_arrived(found, published_s):
     assert np.linalg.norm(found.places_world_m[:, -1] - GOAL_WORLD_M, axis=1).max() < 0.5
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [pytest.param(METHODS[0], marks=pytest.mark.slow), METHODS[1]])
 def test_the_course_is_flown_without_a_contact(name):
     assert_arrived(courses(name, FEW), PUBLISHED_S[name])
 
 
+@pytest.mark.slow
 def test_the_second_method_keeps_to_the_middle():
     first, second = (courses(name, FEW).off_the_middle_m for name in METHODS)
     assert second.mean() < 0.5 * first.mean()

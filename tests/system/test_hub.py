@@ -874,6 +874,7 @@ def test_the_client_that_is_shown_needs_nothing_of_kittiwake(hive):
     assert 75**0.5 - 2.1 < left_m < 75**0.5 - 1.2
 
 
+@pytest.mark.slow  # test_examples.py flies it as well
 def test_the_example_flies(scenario, tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error", str(ROOT / "examples" / "hub_client.py"), scenario],

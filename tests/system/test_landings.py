@@ -54,6 +54,7 @@ def flown(text, folder=Path()):
     return Simulation(build(parse_document(text, "test.yaml"), folder)).run()
 
 
+@pytest.mark.slow
 def test_the_library_lands_on_its_moving_deck_and_stays_on_it():
     log = kw.load("moving-deck").run()
     frame = log.frame("crazyflie")
@@ -117,7 +118,9 @@ world:
       velocity_world_mps: [3, 0, 0]
     quay: {type: fixed, position_world_m: [0, 5, 1], length_m: 2, width_m: 2}
 vehicles:
-  block:
+"""
+BLOCK = """
+  %s:
     model: rigid-body
     start: {position_world_m: %s, velocity_world_mps: %s}
     parameters:
@@ -127,27 +130,29 @@ vehicles:
     guidance: {type: playback, file: idle.csv}
 """
 REST_Z_M = 0.1 - 9.81 / 120.0**2
+# start, velocity, and the end's x and z
+BLOCKS = {
+    "on-two-floors-at-once": ([0.01, 0, 1.1], [0, 0, 0], (0.01, 1.0 + REST_Z_M)),
+    # to where friction stops it: v^2 / (2 mu g)
+    "over-the-seam": ([-0.5, 0, 1.1], [4, 0, 0], (-0.5 + 16 / (2 * 0.7 * 9.81), 1.0 + REST_Z_M)),
+    "on-the-ground-over-a-floor": ([5, 0, 0.1], [0, 0, 0], (5.0, REST_Z_M)),
+    # which is lower than the block
+    "where-another-floor-passes-over": ([0, 5, 1.1], [0, 0, 0], (0.0, 1.0 + REST_Z_M)),
+}
 
 
-@pytest.mark.parametrize(
-    ("start_m", "velocity_mps", "end_m"),
-    [
-        # on two floors at once
-        ([0.01, 0, 1.1], [0, 0, 0], (0.01, 1.0 + REST_Z_M)),
-        # over the seam, to where friction stops it: v^2 / (2 mu g)
-        ([-0.5, 0, 1.1], [4, 0, 0], (-0.5 + 16.0 / (2.0 * 0.7 * 9.81), 1.0 + REST_Z_M)),
-        # on the ground, with a floor below it
-        ([5, 0, 0.1], [0, 0, 0], (5.0, REST_Z_M)),
-        # on a floor that another one passes over, lower than the block
-        ([0, 5, 1.1], [0, 0, 0], (0.0, 1.0 + REST_Z_M)),
-    ],
-)
-def test_a_foot_stands_on_the_highest_floor_that_it_came_upon_from_above(
-    start_m, velocity_mps, end_m, tmp_path
-):
-    (tmp_path / "idle.csv").write_text(IDLE)
-    frame = flown(FLOORS % (start_m, velocity_mps), tmp_path).frame("block")
-    last = frame.iloc[-1]
+@pytest.fixture(scope="module")
+def on_floors(tmp_path_factory):
+    """One flight of all blocks, which do not touch each other."""
+    folder = tmp_path_factory.mktemp("floors")
+    (folder / "idle.csv").write_text(IDLE)
+    blocks = [BLOCK % (name, start_m, mps) for name, (start_m, mps, _) in BLOCKS.items()]
+    return flown("".join([FLOORS, *blocks]), folder)
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_a_foot_stands_on_the_highest_floor_that_it_came_upon_from_above(name, on_floors):
+    last, end_m = on_floors.frame(name).iloc[-1], BLOCKS[name][2]
     assert last["contact"] == 4
     assert last["qw"] == pytest.approx(1.0, abs=1e-9)
     assert last["x_m"] == pytest.approx(end_m[0], abs=0.01)

@@ -35,6 +35,7 @@ def served(folder, *options):
     return json.loads(answer.out)
 
 
+@pytest.mark.slow  # eight programs
 def test_by_a_hub_over_sockets_a_flock_ends_where_it_does_without_one(tmp_path):
     by_hub = served(tmp_path, "--lockstep")
     alone = kw.load("flock-8").run().summary
@@ -53,6 +54,7 @@ def test_in_lockstep_a_flight_is_the_same_each_time(tmp_path):
     np.testing.assert_array_equal(*map(places_m, flights))
 
 
+@pytest.mark.slow  # a hub
 def test_a_mission_of_flocks_is_flown_by_a_hub_on_another_kind_of_address(tmp_path):
     try:
         port = free_ports(2, "::1")

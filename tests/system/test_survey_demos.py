@@ -76,16 +76,20 @@ def test_the_box_is_sailed_in_the_time_of_the_original():
     assert flight("survey-box").reached_s == pytest.approx(BOX_S, rel=0.1)
 
 
+@pytest.mark.slow
 def test_with_the_rudder_by_geometry_the_box_takes_the_longer_time_of_the_original():
     sailed = paired(kw.load("survey-box", {INFLOW: -0.34727}).run(47.0))
     assert sailed.reached_s[:5] == pytest.approx(GEOMETRIC_BOX_S, rel=0.1)
 
 
+@pytest.mark.slow
 def test_the_sweep_is_sailed_in_the_time_of_the_original():
     assert flight("survey-sweep").reached_s == pytest.approx(SWEEP_S, rel=0.1)
 
 
-@pytest.mark.parametrize("name", ["survey-box", "survey-sweep"])
+@pytest.mark.parametrize(
+    "name", ["survey-box", pytest.param("survey-sweep", marks=pytest.mark.slow)]
+)
 def test_the_vessel_keeps_to_its_limits(name):
     vessel = flight(name).vessel
     assert np.hypot(vessel["vx_mps"], vessel["vy_mps"]).max() <= 1.05
@@ -106,6 +110,7 @@ def test_the_drone_lands_on_the_box_goes_up_again_and_lands_for_good():
     np.testing.assert_allclose(landed.over_m[-2000:], STANDING_M, atol=0.01)
 
 
+@pytest.mark.slow
 def test_with_a_threshold_that_is_never_met_it_never_lands():
     hovers = flight("survey-sweep")
     assert LANDING not in hovers.phases
@@ -117,6 +122,7 @@ def legs(hovers):
     return zip([4.0, *hovers.reached_s], hovers.reached_s, strict=False)
 
 
+@pytest.mark.slow
 def test_on_straight_legs_the_drone_of_the_original_comes_back_over_the_deck():
     hovers = paired(kw.load("survey-sweep", {f"{GUIDANCE}.feed_velocity": False}).run())
     for begins_s, ends_s in legs(hovers):
@@ -125,6 +131,7 @@ def test_on_straight_legs_the_drone_of_the_original_comes_back_over_the_deck():
         assert hovers.during(begins_s, ends_s).max() < 0.55
 
 
+@pytest.mark.slow
 def test_with_the_velocity_fed_forward_it_is_back_within_three_seconds_of_a_turn():
     hovers = flight("survey-sweep")
     for begins_s, ends_s in legs(hovers):
@@ -132,6 +139,7 @@ def test_with_the_velocity_fed_forward_it_is_back_within_three_seconds_of_a_turn
         assert hovers.during(begins_s, ends_s).max() < 0.15
 
 
+@pytest.mark.slow
 def test_the_profile_ends_where_its_accelerations_lead():
     drone = flight("inverse-kinematics-profile").drone
     assert drone["x_m"].max() == pytest.approx(5.0, abs=0.05)
@@ -141,6 +149,7 @@ def test_the_profile_ends_where_its_accelerations_lead():
     assert np.degrees(np.arccos(upright)).max() <= 2.8
 
 
+@pytest.mark.slow
 def test_a_gust_during_the_descent_makes_it_go_around_and_land_later():
     gust = {
         "type": "force",
@@ -157,6 +166,7 @@ def test_a_gust_during_the_descent_makes_it_go_around_and_land_later():
     assert pushed.drone["touch_speed_mps"][-1] < 0.5
 
 
+@pytest.mark.slow
 def test_a_mission_lands_rests_takes_off_and_lands_again():
     drone = flight("deck-landing-legs").drone
     assert drone["landings"][-1] == 2
@@ -169,6 +179,7 @@ def test_a_mission_lands_rests_takes_off_and_lands_again():
     assert off[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ["-1", "-2", "-3"])
 def test_each_of_several_drones_lands_on_the_deck_of_its_own_vessel(number):
     landed = flight("survey-pairs", number)
@@ -250,6 +261,7 @@ def test_of_a_hundred_nearly_all_land_near_the_middle_and_none_falls_off(name, l
 BY_MODEL = "vehicles.drone.sensors.marker.rendered=false"
 
 
+@pytest.mark.slow
 def test_a_few_land_by_the_marker_alone():
     assert landings("marker-landing", FEW, 20.0, BY_MODEL).good.all()
 

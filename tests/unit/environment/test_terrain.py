@@ -16,9 +16,15 @@ SEEDS = 30
 @pytest.fixture(scope="module")
 def grounds():
     """Of QRSim's parameters, for several seeds."""
+    # this runs far longer than it compiles, however the other tests are compiled
+    quick = {"xla_backend_optimization_level": 1}
+
+    def made(seed):
+        return PouredTerrain().made(AREA, jax.random.key(seed))
+
     with jax.enable_x64(True):
-        made = jax.jit(jax.vmap(lambda seed: PouredTerrain().made(AREA, jax.random.key(seed))))
-        return jax.tree.map(np.asarray, made(jnp.arange(SEEDS)))
+        several = jax.jit(jax.vmap(made), compiler_options=quick)
+        return jax.tree.map(np.asarray, several(jnp.arange(SEEDS)))
 
 
 def neighbours(classes, kind):

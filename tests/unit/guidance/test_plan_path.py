@@ -227,6 +227,7 @@ def arrives(places, free_m):
     assert (free_m > 1.0).all()
 
 
+@pytest.mark.slow
 def test_the_course_of_three_hallways_is_flown_in_a_tenth_of_the_published_time():
     arrives(*rolled_course([0]))
 

@@ -10,6 +10,7 @@ from kittiwake.core.signals import PositionYaw
 from kittiwake.runtime.comparison import compare
 from kittiwake.scenario.variants import with_controllers
 
+# in the air feet change nothing but the time to compile
 SCENARIO = """
 name: hops
 time: {rate_hz: 100, duration_s: 3}
@@ -17,6 +18,7 @@ seed: 7
 vehicles:
   tern:
     model: rigid-body
+    parameters: {feet: null}
     start: {position_world_m: [0, 0, 5]}
     controller: {type: position, natural_frequency_radps: 2.0}
     guidance: {type: hold, position_world_m: [0.5, 0, 5.5]}

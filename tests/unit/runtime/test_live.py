@@ -28,6 +28,7 @@ ROUNDING = 1e-9
 PLACE = ("x_m", "y_m", "z_m")
 
 # two groups, with sensors, an estimator, gusts, and something that breaks by itself
+# in the air feet change nothing but the time to compile
 MIXED = """
 name: mixed
 time: {rate_hz: 100, duration_s: 20}
@@ -39,6 +40,7 @@ world:
 vehicles:
   gull:
     model: hummingbird
+    parameters: {feet: null}
     start: {position_world_m: [0, 0, 5]}
     sensors: {gnss: gnss, height: barometer}
     estimator: noisy-truth
@@ -562,25 +564,48 @@ def test_a_vehicle_takes_off_goes_and_lands_until_its_motors_are_off(feet):
     assert np.diff(rows[:, 0]).min() * 500.0 > -1.5
 
 
-def test_a_step_of_a_mission_begins_when_it_is_asked_for(feet):
-    name = "uav-gazebo"
-    feet.begin()
-    feet.fly(0.1)
-    feet.course.begin_step(name, "land")
-    phases = feet.course.program.layout.phases[name]
-    phase = int(feet.flown(0.2, name, "guidance.phase")[-1, 0])
-    assert "land" in phases[phase]
-    feet.course.begin_step(name, "loop")
-    feet.fly(0.1)
-    (problem,) = feet.course.take_problems()
+ERRAND = """
+name: errand
+time: {rate_hz: 200, duration_s: 20}
+world: {area: {x_m: [-9, 9], y_m: [-9, 9], z_m: [0, 20]}}
+vehicles:
+  drone:
+    model: angle-velocity
+    start: {position_world_m: [0, 0, 10]}
+    guidance:
+      type: mission
+      steps:
+        - {do: hold, for_s: 15}
+        - {do: {type: goto, position_world_m: [3, 0, 10]}, name: away}
+"""
+
+
+@pytest.fixture(scope="module")
+def errand(in_hands):
+    """A vehicle with a mission."""
+    hands = in_hands(ERRAND)
+    hands.settle()
+    return hands
+
+
+def test_a_step_of_a_mission_begins_when_it_is_asked_for(errand):
+    errand.begin()
+    errand.fly(0.1)
+    errand.course.begin_step("drone", "away")
+    phases = errand.course.program.layout.phases["drone"]
+    phase = int(errand.flown(0.2, "drone", "guidance.phase")[-1, 0])
+    assert "away" in phases[phase]
+    errand.course.begin_step("drone", "loop")
+    errand.fly(0.1)
+    (problem,) = errand.course.take_problems()
     assert "loop" in problem
 
 
-def test_behaviours_that_a_vehicle_does_not_have_are_told_and_it_flies_on(feet):
-    feet.begin()
-    feet.course.switch("uav-gazebo", ["cohesion"])
-    feet.fly(0.1)
-    (problem,) = feet.course.take_problems()
+def test_behaviours_that_a_vehicle_does_not_have_are_told_and_it_flies_on(errand):
+    errand.begin()
+    errand.course.switch("drone", ["cohesion"])
+    errand.fly(0.1)
+    (problem,) = errand.course.take_problems()
     assert "behaviour" in problem
 
 

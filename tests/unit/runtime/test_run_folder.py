@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from tests import interrupts
 
 import kittiwake as kw
 from kittiwake.runtime import run_folder
@@ -22,7 +23,7 @@ def test_ctrl_c_ends_what_comes_before_the_flight(tmp_path, monkeypatch):
         return pytest.fail("nobody heard of it")
 
     monkeypatch.setattr(run_folder, "Recorder", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with interrupts.heard(), pytest.raises(KeyboardInterrupt):
         run_folder.fly_into(simulation, flight, tmp_path)
 
 

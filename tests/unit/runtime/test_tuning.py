@@ -9,18 +9,21 @@ import pytest
 import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
 
+# in the air feet change nothing but the time to compile
 SCENARIO = """
 name: pair
 time: {rate_hz: 100, duration_s: 1}
 vehicles:
   tern:
     model: rigid-body
+    parameters: {feet: null}
     count: 2
     spacing_m: [5, 0, 0]
     start: {position_world_m: [0, 0, 5]}
     guidance: {type: hold, position_world_m: [0.5, 0, 5.5]}
   gull:
     model: rigid-body
+    parameters: {feet: null}
     start: {position_world_m: [0, 9, 5]}
     guidance: {type: hold, position_world_m: [0, 9, 5.5]}
 """
@@ -51,17 +54,18 @@ def test_gains_set_before_a_flight_are_those_of_the_file(file):
 
 
 def test_gains_set_in_flight_change_what_comes_and_nothing_that_was(file):
-    steady, changed = kw.load(file), kw.load(file)
-    for simulation in (steady, changed):
-        simulation.reset()
-        places(simulation, 20)
+    changed = kw.load(file)
+    changed.reset()
+    usual = places(changed, 50)
+    changed.reset()
+    places(changed, 20)
     before = changed.observe()["tern-1"].truth.position_world_m.array
     for frequency_radps in (2.0, 4.0):
         changed.set_gains("tern", "position", natural_frequency_radps=frequency_radps)
         changed.set_gains("tern", "attitude", tilt_frequency_radps=12.0)
     at_once = changed.observe()["tern-1"].truth.position_world_m.array
     np.testing.assert_allclose(at_once, before, rtol=0, atol=1e-12)
-    usual, faster = places(steady, 30), places(changed, 30)
+    faster = places(changed, 30)
     for name in ("tern-1", "tern-2"):
         assert faster[name][2] > usual[name][2] + 0.01
     np.testing.assert_allclose(faster["gull"], usual["gull"], rtol=0, atol=1e-9)

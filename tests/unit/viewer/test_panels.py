@@ -1,5 +1,7 @@
 """The page's controls, used as a person would, without a browser."""
 
+import asyncio
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +14,7 @@ from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
 from kittiwake.viewer.board import Board
 from kittiwake.viewer.cockpit import Cockpit
-from kittiwake.viewer.frame import Show
+from kittiwake.viewer.frame import Frame, Show
 from kittiwake.viewer.server import PageServer
 
 SCENARIO = """
@@ -195,3 +197,44 @@ def test_all_panels_show_a_frame(page):
     frame = page.board.frame()
     page.cockpit._draw(frame, 10.0, 0.0)
     assert "0.00 s" in page.cockpit._status.content
+
+
+class Browser:
+    """One that looks from where it is told to, when it has got round to it."""
+
+    client_id = 7
+
+    def __init__(self):
+        self.answers = []
+        self.camera = SimpleNamespace(update_timestamp=1.0, on_update=self.answers.append)
+        self.tells([3.0, 3.0, 3.0])
+
+    def atomic(self):
+        return nullcontext()
+
+    def tells(self, away_m):
+        """From where it looks."""
+        self.camera.position, self.camera.look_at = np.array(away_m), np.zeros(3)
+        for answer in self.answers:
+            asyncio.run(answer(self.camera))
+
+
+def test_a_slow_browser_gets_the_view_of_everything_all_the_same(page, monkeypatch):
+    browser, view = Browser(), page.cockpit._view
+    monkeypatch.setattr(page.server, "get_clients", lambda: {7: browser})
+    frame = Frame(0.0, {name: np.zeros(20) for name in view._desk.show.columns}, {})
+
+    def followed_m():
+        view.follow(frame)
+        return np.array(browser.camera.position) - browser.camera.look_at
+
+    view._greet(browser)
+    wanted_m = followed_m()
+    assert np.linalg.norm(wanted_m - 3.0) > 0.5
+    # of the view that it began with
+    browser.tells([3.0, 3.0, 3.0])
+    np.testing.assert_allclose(followed_m(), wanted_m)
+    browser.tells(wanted_m)
+    # by hand
+    browser.tells([9.0, 0.0, 1.0])
+    np.testing.assert_allclose(followed_m(), [9.0, 0.0, 1.0])

@@ -5,6 +5,7 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from PIL import Image
 
 from kittiwake.viewer.desk import Desk
@@ -22,6 +23,8 @@ class ViewPanel:
 
     def __init__(self, desk: Desk, scene: Scene) -> None:
         self._desk, self._scene = desk, scene
+        # by browser, until it says that it looks from there
+        self._away_at_first: dict[int, Float[np.ndarray, 3]] = {}
         gui = desk.server.gui
         self._camera = gui.add_dropdown("Camera", (FOLLOW, FREE))
         home = gui.add_button("See everything", hint="The camera then stays where it is.")
@@ -33,7 +36,7 @@ class ViewPanel:
                 box.on_update(desk.by_hand(self._toggle(layer.name)))
         home.on_click(desk.by_hand(self._see_all))
         picture.on_click(desk.by_hand(self._picture))
-        desk.server.on_client_connect(lambda client: self._look(client))
+        desk.server.on_client_connect(lambda client: self._greet(client))
 
     def update(self, frame: Frame) -> None:
         """Nothing of it changes by itself."""
@@ -51,7 +54,7 @@ class ViewPanel:
             camera = client.camera
             if camera.update_timestamp == 0.0:
                 continue
-            away = np.asarray(camera.position) - np.asarray(camera.look_at)
+            away = self._away_at_first.get(client.client_id, _away(camera))
             with client.atomic():  # half of it seen would add up to a drift
                 camera.position, camera.look_at = place + away, place
 
@@ -62,10 +65,24 @@ class ViewPanel:
         self._camera.value = FREE
         self._look(event.client)
 
+    def _greet(self, client: Any) -> None:
+        """Shows everything; a slow browser tells of the view that it began with for a while."""
+        position, target = self._home()
+        away = self._away_at_first[client.client_id] = position - target
+
+        # awaited before anybody else sets the camera that a browser has told of
+        async def heard(camera: Any) -> None:
+            if np.allclose(_away(camera), away, atol=0.01 * float(np.linalg.norm(away))):
+                self._away_at_first.pop(client.client_id, None)
+
+        client.camera.on_update(heard)
+        self._look(client)
+
     def _look(self, client: Any) -> None:
-        frame = self._desk.source.frame() or NOTHING_YET
-        position, target = home_camera(self._desk.show, frame)
-        client.camera.position, client.camera.look_at = position, target
+        client.camera.position, client.camera.look_at = self._home()
+
+    def _home(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+        return home_camera(self._desk.show, self._desk.source.frame() or NOTHING_YET)
 
     def _picture(self, event: Any) -> None:
         height, width = event.client.camera.image_height, event.client.camera.image_width
@@ -74,3 +91,7 @@ class ViewPanel:
         Image.fromarray(seen[:, :, :3]).save(kept, format="PNG")
         name = f"{self._desk.show.scenario.name}.png"
         event.client.send_file_download(name, kept.getvalue(), save_immediately=True)
+
+
+def _away(camera: Any) -> Float[np.ndarray, "3"]:
+    return np.asarray(camera.position) - np.asarray(camera.look_at)
