@@ -1,6 +1,7 @@
 """Vehicles of equal structure as one, mapped over."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from zlib import crc32
 
@@ -54,6 +55,15 @@ class Group(eqx.Module):
             for leaf, is_stacked in zip(leaves, self.stacked, strict=True)
         ]
         return jax.tree.unflatten(treedef, own)
+
+    def starting(self, starts: Start) -> "Group":
+        """The same vehicles with other starts, which have a leading vehicle axis."""
+        treedef = jax.tree.structure(self.vehicle)
+        marks = replace(
+            jax.tree.unflatten(treedef, self.stacked), start=jax.tree.map(lambda _: True, starts)
+        )
+        vehicle = replace(self.vehicle, start=starts)
+        return replace(self, stacked=tuple(jax.tree.leaves(marks)), vehicle=vehicle)
 
 
 def name_hash(name: str) -> int:

@@ -259,9 +259,9 @@ class Env:
     def _begun(
         self, key: PRNGKeyArray, tick: Count, difficulty: Real
     ) -> tuple[EnvState, Any, Scene]:
-        keys = named_each(key, ["randomise", "fleet", "goal"])
+        keys = named_each(key, ["randomise", "starts", "fleet", "goal"])
         drawn = self.randomisation.draw(keys["randomise"], difficulty)
-        fleet = self.randomisation.applied(self.fleet, drawn)
+        fleet = self._placed(self.randomisation.applied(self.fleet, drawn), keys["starts"])
         begun = fleet.joining(fleet.init(keys["fleet"]), tick)
         perceived = fleet.perceive(begun)
         zero = jnp.zeros((), jnp.int32)
@@ -275,6 +275,18 @@ class Env:
 
     def _seen_in(self, fleet: Fleet, state: EnvState) -> Perceived:
         return fleet.perceive(state.fleet) if state.perceived is None else state.perceived
+
+    def _placed(self, fleet: Fleet, key: PRNGKeyArray) -> Fleet:
+        """With the agents where the task wants them to begin."""
+        if type(self.task).starts is AbstractTask.starts:
+            return fleet
+        groups, lanes = list(fleet.groups), np.asarray(self._members.lanes)
+        group = groups[self._members.group]
+        given = group.map(lambda vehicle, _: strong(vehicle.start), group.name_hashes)
+        own = self.task.starts(jax.tree.map(lambda leaf: leaf[lanes], given), key)
+        starts = jax.tree.map(lambda all_, some: all_.at[lanes].set(some), given, own)
+        groups[self._members.group] = group.starting(starts)
+        return replace(fleet, groups=tuple(groups))
 
     def _observed(self, goal: Any, scene: Scene) -> Float[Array, " numbers"]:
         each = scene.each(lambda agent: self.space.flat(self.task.observe(goal, agent, scene)))

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.columns import to_columns
+from kittiwake.core.columns import to_blocks
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Space:
         names: list[str] = []
         bounds: list[Bounds] = []
         for name, own, value in _bounded(observation):
-            columns = to_columns({name: value})
+            columns = [column for block in to_blocks({name: value}) for column in block.columns]
             names += columns
             bounds += [own] * len(columns)
         low, high = np.array([[one.low, one.high] for one in bounds]).T
@@ -38,9 +38,9 @@ class Space:
 
     def flat(self, observation: eqx.Module) -> Float[Array, " numbers"]:
         """The numbers of one agent's observation in the box; what is not a number is 0."""
-        columns = to_columns(observation)
         dtype = jnp.result_type(float)
-        numbers = jnp.stack([jnp.asarray(columns[name], dtype) for name in self.names])
+        blocks = [jnp.asarray(block.numbers, dtype) for block in to_blocks(observation)]
+        numbers = jnp.concatenate([block.reshape(-1) for block in blocks])
         known = jnp.where(jnp.isnan(numbers), 0.0, numbers)
         return jnp.clip(known, jnp.asarray(self.low, dtype), jnp.asarray(self.high, dtype))
 

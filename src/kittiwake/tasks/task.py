@@ -13,7 +13,7 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
@@ -91,6 +91,11 @@ class AbstractTask(eqx.Module):
     @abstractmethod
     def rung(self, vehicle: Vehicle) -> Rung:
         """How agents of this kind act."""
+
+    def starts(self, given: Start, key: PRNGKeyArray) -> Start:
+        """Where and how agents begin, along a leading axis; ``given`` is what the scenario says."""
+        del key
+        return given
 
     def begin(self, scene: Scene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Any:
         """What an episode is about and what is remembered of it.
