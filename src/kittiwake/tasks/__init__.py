@@ -9,6 +9,23 @@ TASKS = Registry(
         "keep-spot": Entry(
             "kittiwake.tasks.keep_spot:KeepSpot", "one Pelican stays where it is, at little effort"
         ),
+        "keep-spot-without-reward": Entry(
+            "kittiwake.tasks.keep_spot:KeepSpotWithoutReward",
+            "one Pelican among limits, for a reward of one's own",
+        ),
+        "keep-spot-10": Entry(
+            "kittiwake.tasks.keep_spot:KeepSpot10", "ten Pelicans stay where they are"
+        ),
+        "goto-waypoint": Entry(
+            "kittiwake.tasks.goto_waypoint:GotoWaypoint",
+            "one Pelican flies to a waypoint, at little effort",
+        ),
+        "keep-velocity": Entry(
+            "kittiwake.tasks.keep_velocity:KeepVelocity", "one Pelican keeps a velocity in wind"
+        ),
+        "cats-mouse": Entry(
+            "kittiwake.tasks.cats_mouse:CatsMouse", "three Pelicans surround one that flees"
+        ),
         "hover": Entry("kittiwake.tasks.hover:Hover", "a Crazyflie stays in a place by its rotors"),
         "land-on-deck": Entry(
             "kittiwake.tasks.land_on_deck:LandOnDeck", "a drone lands on a vessel that sails"

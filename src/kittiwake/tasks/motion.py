@@ -44,3 +44,20 @@ def motion_about(place_world_m: Vec3, yaw_rad: Real, motion: Kinematics) -> Moti
         ahead_body=body_from_world.rotate(Vec3(jnp.cos(yaw_rad), jnp.sin(yaw_rad), 0.0)),
         angular_velocity_body_radps=motion.angular_velocity_body_radps,
     )
+
+
+class Travel(eqx.Module):
+    """How a vehicle moves over the world, as agents see it that choose velocities.
+
+    Attributes:
+        position_world_m: where it is.
+        velocity_world_mps: over the ground.
+    """
+
+    position_world_m: Annotated[Vec3, FAR]
+    velocity_world_mps: Annotated[Vec3, FAST]
+
+    @classmethod
+    def of(cls, motion: Kinematics) -> "Travel":
+        """That of a motion."""
+        return cls(motion.position_world_m, motion.velocity_world_mps)

@@ -1,0 +1,171 @@
+"""QRSim's CatsMouse: three cats drive a mouse into a corner that they make themselves.
+
+The mouse flees at 3 m/s along ``sum_i (m - c_i) / |m - c_i|^2`` over the cats' places c_i, from its
+own m. All cats have one reward, in the last step: ``r = -sum_i max(0, |m - c_i| - 4 m)^2``, where
+two collision distances are 4 m. Source: QRSim (R. De Nardi, 2013), TaskCatsMouse; its loop over the
+cats is left after the first one, here all count. As there, everything is lost as soon as one of
+the four leaves the area or is within 2 m of another.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+from math import pi
+from typing import Annotated, Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.kinematics import Start
+from kittiwake.core.signals import VelocityHeightYaw
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import wrap_angle
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.tasks.mates import mates, rows, ways_to
+from kittiwake.tasks.motion import FAR, FAST, Travel
+from kittiwake.tasks.pelican import LOOK, LOST, level_velocities, without_noise
+from kittiwake.tasks.rung import Rung
+from kittiwake.tasks.task import AbstractTask, Agent, Scene
+
+MOUSE = "mouse"
+# a tenth of all layouts that are drawn have the cats far enough apart
+TRIES = 256
+# of squares and lengths that something is divided by
+LEAST = 1e-6
+# of the baseline: its ring, how far it looks ahead, how fast it makes up for what is missing, and
+# how far from the middle of the area it drives the mouse back
+RING_M, AHEAD_S, GAIN_PER_S, HOME_M = 11.0, 1.0, 0.9, 40.0
+
+
+class CatObservation(Travel):
+    """What a cat knows, in axes of the world.
+
+    Attributes:
+        way_to_mouse_world_m: from where the cat believes to be to where the mouse does.
+        mouse_velocity_world_mps: over the ground.
+        ways_to_cats_world_m: to the other cats, the next one first.
+    """
+
+    way_to_mouse_world_m: Annotated[Vec3, FAR]
+    mouse_velocity_world_mps: Annotated[Vec3, FAST]
+    ways_to_cats_world_m: Annotated[Float[Array, "cats 3"], FAR]
+
+
+class CatsMouse(AbstractTask):
+    """Cats begin ``from_mouse_m`` from the mouse's start at (0, 0), ``apart_m`` from each other."""
+
+    rate_hz: Annotated[Real, POSITIVE] = 1.0
+    height_m: Annotated[Real, POSITIVE] = 10.0
+    from_mouse_m: tuple[Annotated[Real, POSITIVE], Annotated[Real, POSITIVE]] = (14.0, 20.0)
+    apart_m: Annotated[Real, POSITIVE] = 22.0
+    caught_within_m: Annotated[Real, POSITIVE] = 4.0
+    mouse_speed_mps: Annotated[Real, POSITIVE] = 3.0
+
+    scenario: ClassVar[str] = "cats-mouse"
+    agents: ClassVar[str] = "cat"
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "noiseless": without_noise("cat", MOUSE),
+        "noisy": {},
+        "windy": {
+            "world.wind": {"type": "shear", "speed_at_6m_mps": 1, "from_deg": 0},
+            "randomise.world.wind.from_deg": {"uniform": [0, 360]},
+        },
+    }
+    lost_reward: ClassVar[float] = LOST
+    shared: ClassVar[bool] = True
+
+    def rung(self, vehicle: Vehicle) -> Rung:
+        """A horizontal velocity."""
+        del vehicle
+        return level_velocities(float(self.height_m))
+
+    def starts(self, given: Start, key: PRNGKeyArray) -> Start:
+        """Evenly drawn distances and directions; the first draw with the cats far enough apart."""
+        count = len(rows(given.position_world_m))
+        draws = jax.random.uniform(key, (TRIES, 2, count), jnp.result_type(float))
+        low, high = self.from_mouse_m
+        away, angle = low + (high - low) * draws[:, 0], 2.0 * pi * draws[:, 1]
+        x, y = away * jnp.cos(angle), away * jnp.sin(angle)
+        pairs = combinations(range(count), 2)
+        apart = [jnp.hypot(x[:, i] - x[:, j], y[:, i] - y[:, j]) for i, j in pairs]
+        nearest = jnp.stack([jnp.full(TRIES, self.apart_m), *apart]).min(axis=0)
+        chosen = jnp.argmax(nearest)
+        height = jnp.asarray(self.height_m, draws.dtype)
+
+        def placed(own: Start, x: Real, y: Real) -> Start:
+            return replace(own, position_world_m=Vec3(x, y, height))
+
+        return jax.vmap(placed)(given, x[chosen], y[chosen])
+
+    def others(self, goal: Any, scene: Scene) -> dict[str, Any]:
+        """The mouse flees."""
+        del goal
+        mouse, cats = scene.others[MOUSE].truth, scene.agents.truth
+        here = rows(mouse.position_world_m)[:2]
+        x, y = self._flight(here, rows(cats.position_world_m)[:, :2])
+        return {MOUSE: VelocityHeightYaw(x, y, self.height_m, LOOK["yaw_rad"])}
+
+    def observe(self, goal: Any, agent: Agent, scene: Scene) -> CatObservation:
+        """What it believes of itself, and the others of themselves."""
+        del goal
+        own, mouse = agent.estimate, scene.others[MOUSE].estimate
+        return CatObservation(
+            position_world_m=own.position_world_m,
+            velocity_world_mps=own.velocity_world_mps,
+            way_to_mouse_world_m=mouse.position_world_m - own.position_world_m,
+            mouse_velocity_world_mps=mouse.velocity_world_mps,
+            ways_to_cats_world_m=ways_to(mates(scene, agent).estimate, own),
+        )
+
+    def reward(self, goal: Any, agent: Agent, scene: Scene) -> Real:
+        """The reward above."""
+        del goal, agent
+        mouse = scene.others[MOUSE].truth.position_world_m
+
+        def missed(cat: Agent) -> Real:
+            away = (mouse - cat.truth.position_world_m).norm()
+            return jnp.maximum(away - self.caught_within_m, 0.0) ** 2
+
+        return -jnp.where(scene.last, scene.each(missed).sum(), 0.0)
+
+    def baseline(self, goal: Any, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
+        """All go with the mouse, evenly spread on a ring about where it will be in a second.
+
+        Far out one of them is on the outer side of the mouse, which drives it back.
+        """
+        del goal
+        mouse, cats = scene.others[MOUSE].estimate, scene.agents.estimate
+        here = rows(mouse.position_world_m)[:2]
+        fleeing = self._flight(here, rows(cats.position_world_m)[:, :2])
+        going = 0.5 * (rows(mouse.velocity_world_mps)[:2] + fleeing)
+        centre = here + AHEAD_S * going
+        ahead = rows(cats.position_world_m) + AHEAD_S * rows(cats.velocity_world_mps)
+        there = ahead[:, :2] - centre[None]
+        place = RING_M * _on_ring(there, centre)[agent.number]
+        asked = going + GAIN_PER_S * (place - there[agent.number])
+        return level_velocities(float(self.height_m)).action(
+            {"velocity_x_world_mps": asked[0], "velocity_y_world_mps": asked[1]}
+        )
+
+    def _flight(
+        self, mouse_world_m: Float[Array, "2"], cats_world_m: Float[Array, "cats 2"]
+    ) -> Float[Array, "2"]:
+        """The velocity with which the mouse flees from cats."""
+        ways = mouse_world_m[None] - cats_world_m
+        push = (ways / jnp.maximum((ways**2).sum(axis=1, keepdims=True), LEAST)).sum(axis=0)
+        return push * (self.mouse_speed_mps / jnp.sqrt(jnp.maximum((push**2).sum(), LEAST**2)))
+
+
+def _on_ring(cats: Float[Array, "cats 2"], centre_m: Float[Array, "2"]) -> Float[Array, "cats 2"]:
+    """Where each goes on a circle of radius 1, so that they keep their order about its centre."""
+    angles = jnp.arctan2(cats[:, 1], cats[:, 0])
+    ranks = (angles[:, None] > angles[None]).sum(axis=1)
+    even = 2.0 * pi * ranks.astype(angles.dtype) / len(cats)
+    turned = jnp.arctan2(jnp.sin(angles - even).sum(), jnp.cos(angles - even).sum())
+    outwards = wrap_angle(len(cats) * (jnp.arctan2(centre_m[1], centre_m[0]) - turned)) / len(cats)
+    far = jnp.hypot(centre_m[0], centre_m[1]) > HOME_M
+    own = turned + even + jnp.where(far, outwards, 0.0)
+    return jnp.stack([jnp.cos(own), jnp.sin(own)], axis=1)

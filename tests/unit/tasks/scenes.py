@@ -1,0 +1,123 @@
+"""Scenes with vehicles at given places, and short flights of an environment."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kittiwake.core.keys import seed_key
+from kittiwake.core.kinematics import Start
+from kittiwake.core.signals import AttitudeThrottle
+from kittiwake.core.strong import strong
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.load import load_scenario
+from kittiwake.tasks.task import Agent, Scene
+
+
+def motion(position_m, velocity_mps=(0.0, 0.0, 0.0)):
+    """Level, looking east."""
+    start = Start(Vec3.of(position_m), velocity_world_mps=Vec3.of(velocity_mps))
+    return strong(start.kinematics())
+
+
+def sticks(pitch=0.0, roll=0.0, throttle=0.59, yaw_rate=0.0):
+    return strong(AttitudeThrottle(pitch, roll, throttle, yaw_rate, 12.0))
+
+
+def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, number=0, command=None, told=()):
+    """A vehicle that knows how it moves."""
+    world = load_scenario("keep-spot").world
+    there = motion(position_m, velocity_mps)
+    return Agent(
+        truth=there,
+        estimate=there,
+        measurements={},
+        command=sticks() if command is None else command,
+        told=jnp.asarray(told, float),
+        actuators={},
+        surroundings=strong(world.surroundings(there, Vec3(1.0, 1.0, 1.0))),
+        number=jnp.asarray(number, jnp.int32),
+    )
+
+
+def scene(agents, *, others=None, processes=None, last=False, time_s=1.0, world="keep-spot"):
+    """One world with these agents, whose numbers are their places."""
+    numbered = [replace(own, number=jnp.asarray(i, jnp.int32)) for i, own in enumerate(agents)]
+    return Scene(
+        time_s=jnp.asarray(time_s),
+        agents=jax.tree.map(lambda *leaves: jnp.stack(leaves), *numbered),
+        others=others or {},
+        world=load_scenario(world).world,
+        processes=processes or {},
+        last=jnp.asarray(last),
+    )
+
+
+class Flights:
+    """An environment with its functions compiled once."""
+
+    def __init__(self, env):
+        self.env = env
+        with env.mode():
+            self.reset = jax.jit(env.reset)
+            self.step = jax.jit(env.step)
+            self._flown = {
+                policy: jax.jit(jax.vmap(lambda key, own=policy: self._fly(own, key)))
+                for policy in ("baseline", "random")
+            }
+            self._begun = jax.jit(jax.vmap(env.reset))
+
+    def begun(self, count):
+        """The states in which so many episodes begin."""
+        with self.env.mode():
+            return self._begun(keys(count))[0]
+
+    def returns(self, policy, count):
+        """What a policy gets in so many episodes."""
+        with self.env.mode():
+            return np.asarray(self._flown[policy](keys(count)))
+
+    def truths(self, state):
+        """Places and velocities of all vehicles by name, in the order of the fleet."""
+        motions = self.env.fleet.truths(state.fleet)
+        names = [name for group in self.env.fleet.groups for name in group.names]
+        rows = [
+            np.concatenate([np.stack([v.x, v.y, v.z], -1) for v in vectors])
+            for vectors in (
+                [own.position_world_m for own in motions],
+                [own.velocity_world_mps for own in motions],
+            )
+        ]
+        return {name: (rows[0][i], rows[1][i]) for i, name in enumerate(names)}
+
+    def _fly(self, policy, key):
+        def stepped(carried, number):
+            state, gained, going = carried
+            draw = jax.random.fold_in(key, number)
+            if policy == "random":
+                action = jax.random.uniform(
+                    draw, (self.env.action_size,), jnp.result_type(float), -1.0, 1.0
+                )
+            else:
+                # None where the scenario's guidance flies
+                action = self.env.baseline(state)
+            step = self.env.step(draw, state, action)
+            gained = gained + jnp.where(going, step.reward, 0.0)
+            return (step.state, gained, going & ~(step.terminated | step.truncated)), None
+
+        begun = (self.env.reset(key)[0], jnp.zeros(()), jnp.asarray(True))
+        numbers = jnp.arange(self.env.max_steps, dtype=jnp.int32)
+        return jax.lax.scan(stepped, begun, numbers)[0][1]
+
+
+def keys(count):
+    return jax.vmap(lambda i: jax.random.fold_in(seed_key(1), i))(
+        jnp.arange(count, dtype=jnp.int32)
+    )
+
+
+def positions(fleet, state):
+    """Of all vehicles, in the order of the fleet."""
+    places = [own.position_world_m for own in fleet.truths(state)]
+    return jnp.concatenate([jnp.stack([p.x, p.y, p.z], axis=-1) for p in places])
