@@ -5,6 +5,7 @@ import signal
 import threading
 
 import pytest
+from tests import interrupts
 
 from kittiwake.runtime.interrupt import stop_requests
 
@@ -28,7 +29,7 @@ def test_a_first_signal_is_only_a_request(number):
 
 
 def test_a_second_signal_ends_the_process_as_usual():
-    with stop_requests() as stopped:
+    with interrupts.heard(), stop_requests() as stopped:
         os.kill(os.getpid(), signal.SIGINT)
         assert stopped()
         with pytest.raises(KeyboardInterrupt):

@@ -222,10 +222,10 @@ class Browser:
 def test_a_slow_browser_gets_the_view_of_everything_all_the_same(page, monkeypatch):
     browser, view = Browser(), page.cockpit._view
     monkeypatch.setattr(page.server, "get_clients", lambda: {7: browser})
-    frame = Frame(0.0, {name: np.zeros(20) for name in view._desk.show.columns}, {})
+    rows = {name: np.zeros(len(columns)) for name, columns in view._desk.show.columns.items()}
 
     def followed_m():
-        view.follow(frame)
+        view.follow(Frame(0.0, rows, {}))
         return np.array(browser.camera.position) - browser.camera.look_at
 
     view._greet(browser)

@@ -24,7 +24,7 @@ class ViewPanel:
     def __init__(self, desk: Desk, scene: Scene) -> None:
         self._desk, self._scene = desk, scene
         # by browser, until it says that it looks from there
-        self._away_at_first: dict[int, Float[np.ndarray, 3]] = {}
+        self._away_at_first: dict[int, np.ndarray] = {}
         gui = desk.server.gui
         self._camera = gui.add_dropdown("Camera", (FOLLOW, FREE))
         home = gui.add_button("See everything", hint="The camera then stays where it is.")
