@@ -166,8 +166,9 @@ def test_every_family_has_a_contract():
         for value in vars(import_module(package)).values()
         if isinstance(value, Registry)
     }
-    # vehicles are data, tested beside this file; physics takes whole fleets, see tests/physics
-    assert found - {"vehicles", "physics"} == set(CONTRACTS), (
+    # vehicles are data and tasks whole environments, tested beside this file; physics takes whole
+    # fleets, see tests/physics
+    assert found - {"vehicles", "tasks", "physics"} == set(CONTRACTS), (
         "add the family to tests/contract/examples.py"
     )
 

@@ -18,9 +18,13 @@ STEPS = 25
 
 @pytest.fixture(scope="module")
 def pair():
-    return kw.load(
-        "keep-spot-10", {"vehicles.pelican.count": 2, "world.collision_distance_m": None}
-    )
+    changes = {
+        "vehicles.pelican.count": 2,
+        "vehicles.pelican.sensors": {},
+        "vehicles.pelican.estimator": "truth",
+        "world.collision_distance_m": None,
+    }
+    return kw.load("keep-spot-10", changes)
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +159,7 @@ def test_thrust_above_weight_climbs_and_below_it_sinks(pair):
     assert heights[0.9] < 9.95 < heights[1.0] < 10.05 < heights[1.1]
 
 
+@pytest.mark.bits
 def test_commands_for_one_vehicle_leave_the_other_to_its_guidance(pair):
     alone = flown_by_hand(pair)
     commanded = flown_by_hand(pair, {"pelican-1": kw.ThrustAttitude(25.0, UPRIGHT)})
@@ -232,6 +237,7 @@ def test_rotor_speeds_that_are_not_four_are_refused(crazyflie):
         crazyflie.step({"crazyflie": kw.RotorSpeeds((9e9, 1.0, 1.0, 1.0))})
 
 
+@pytest.mark.bits
 def test_each_vehicle_gets_its_own_command_in_whatever_order_they_come(pair):
     climb, sink = (kw.AttitudeThrottle(0.0, 0.0, x, 0.0, 12.0) for x in (0.8, 0.4))
     hold = kw.ThrustAttitude(16.48, UPRIGHT)
