@@ -30,6 +30,11 @@ def check(scenario: Scenario, overrides: Overrides = None) -> None:
 
     loaded = load_scenario(scenario, overrides or [])
     loaded.check_flight()
+    if loaded.document.data.get("task") is not None:
+        from kittiwake.tasks.env import Env
+        from kittiwake.tasks.make import task_of
+
+        Env(loaded, task_of(loaded))
     count = len(loaded.vehicles)
     show(
         f"{loaded.name}: can be flown. {count} vehicle{'s' if count > 1 else ''}, "

@@ -93,7 +93,7 @@ class Env:
         self.agents = _agents(scenario, task)
         self.single_precision = precision == "float32"
         self.fleet = scenario.fleet(single_precision=self.single_precision)
-        self.every = steps_between(self.fleet.rate_hz, task.rate_hz, "the task's rate_hz")
+        self.every = steps_between(self.fleet.rate_hz, task.rate_hz, "task.rate_hz")
         self.max_steps = round(scenario.duration_s * float(task.rate_hz))
         self.vehicles = [scenario.vehicles[name] for name in self.agents]
         self.rung = task.rung(self.vehicles[0])
