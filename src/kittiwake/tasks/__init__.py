@@ -26,6 +26,12 @@ TASKS = Registry(
         "cats-mouse": Entry(
             "kittiwake.tasks.cats_mouse:CatsMouse", "three Pelicans surround one that flees"
         ),
+        "search-rescue": Entry(
+            "kittiwake.tasks.search_rescue:SearchRescue", "one Pelican finds persons by its camera"
+        ),
+        "search-rescue-3": Entry(
+            "kittiwake.tasks.search_rescue:SearchRescue3", "three Pelicans find persons together"
+        ),
         "hover": Entry("kittiwake.tasks.hover:Hover", "a Crazyflie stays in a place by its rotors"),
         "land-on-deck": Entry(
             "kittiwake.tasks.land_on_deck:LandOnDeck", "a drone lands on a vessel that sails"

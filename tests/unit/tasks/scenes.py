@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +14,7 @@ from kittiwake.core.strong import strong
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
 from kittiwake.tasks.task import Agent, Scene
+from kittiwake.tasks.worlds import Worlds
 
 
 def motion(position_m, velocity_mps=(0.0, 0.0, 0.0)):
@@ -25,19 +27,19 @@ def sticks(pitch=0.0, roll=0.0, throttle=0.59, yaw_rate=0.0):
     return strong(AttitudeThrottle(pitch, roll, throttle, yaw_rate, 12.0))
 
 
-def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, number=0, command=None, told=()):
+def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, told=(), measurements=None):
     """A vehicle that knows how it moves."""
     world = load_scenario("keep-spot").world
     there = motion(position_m, velocity_mps)
     return Agent(
         truth=there,
         estimate=there,
-        measurements={},
+        measurements=measurements or {},
         command=sticks() if command is None else command,
         told=jnp.asarray(told, float),
         actuators={},
         surroundings=strong(world.surroundings(there, Vec3(1.0, 1.0, 1.0))),
-        number=jnp.asarray(number, jnp.int32),
+        number=jnp.asarray(0, jnp.int32),
     )
 
 
@@ -62,10 +64,6 @@ class Flights:
         with env.mode():
             self.reset = jax.jit(env.reset)
             self.step = jax.jit(env.step)
-            self._flown = {
-                policy: jax.jit(jax.vmap(lambda key, own=policy: self._fly(own, key)))
-                for policy in ("baseline", "random")
-            }
             self._begun = jax.jit(jax.vmap(env.reset))
 
     def begun(self, count):
@@ -75,8 +73,28 @@ class Flights:
 
     def returns(self, policy, count):
         """What a policy gets in so many episodes."""
+        worlds, size = Worlds(self.env, count), (count, self.env.action_size)
+
+        def acted(state, key):
+            if policy == "random":
+                return jax.random.uniform(key, size, jnp.result_type(float), -1.0, 1.0)
+            # None where the scenario's guidance flies
+            return jax.vmap(self.env.baseline, in_axes=(axes(state.envs),))(state.envs)
+
+        def stepped(carried, number):
+            state, gained, going = carried
+            step = worlds.step(state, acted(state, jax.random.fold_in(seed_key(2), number)))
+            gained = gained + jnp.where(going, step.reward, 0.0)
+            return (step.state, gained, going & ~(step.terminated | step.truncated)), None
+
+        @jax.jit
+        def flown(key):
+            begun = (worlds.reset(key)[0], jnp.zeros(count), jnp.ones(count, bool))
+            numbers = jnp.arange(self.env.max_steps, dtype=jnp.int32)
+            return jax.lax.scan(stepped, begun, numbers)[0][1]
+
         with self.env.mode():
-            return np.asarray(self._flown[policy](keys(count)))
+            return np.asarray(flown(seed_key(1)))
 
     def truths(self, state):
         """Places and velocities of all vehicles by name, in the order of the fleet."""
@@ -91,24 +109,11 @@ class Flights:
         ]
         return {name: (rows[0][i], rows[1][i]) for i, name in enumerate(names)}
 
-    def _fly(self, policy, key):
-        def stepped(carried, number):
-            state, gained, going = carried
-            draw = jax.random.fold_in(key, number)
-            if policy == "random":
-                action = jax.random.uniform(
-                    draw, (self.env.action_size,), jnp.result_type(float), -1.0, 1.0
-                )
-            else:
-                # None where the scenario's guidance flies
-                action = self.env.baseline(state)
-            step = self.env.step(draw, state, action)
-            gained = gained + jnp.where(going, step.reward, 0.0)
-            return (step.state, gained, going & ~(step.terminated | step.truncated)), None
 
-        begun = (self.env.reset(key)[0], jnp.zeros(()), jnp.asarray(True))
-        numbers = jnp.arange(self.env.max_steps, dtype=jnp.int32)
-        return jax.lax.scan(stepped, begun, numbers)[0][1]
+def axes(envs):
+    """Along which worlds are mapped over: all but their clock."""
+    mapped = jax.tree.map(lambda _: 0, envs)
+    return eqx.tree_at(lambda all_: all_.fleet.tick, mapped, None)
 
 
 def keys(count):

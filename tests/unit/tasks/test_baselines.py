@@ -14,6 +14,8 @@ TASKS = {
     "goto-waypoint": 40,
     "keep-velocity": 5,
     "cats-mouse": 60,
+    "search-rescue": 200,
+    "search-rescue-3": 100,
 }
 
 
