@@ -20,28 +20,21 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import DeckMeasurement
-from kittiwake.core.signals import VelocityYaw
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.motion import COMPONENT, FAST
 from kittiwake.tasks.rewards import tolerance
-from kittiwake.tasks.rung import Rung, Span
+from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
+from kittiwake.tasks.velocities import asking, velocities
 
 NEAR = Bounds(-100.0, 100.0)
 # higher than this over where it would stand, it does not touch
 TOUCHING_M = 0.02
 APPROACH_SCALE_M, SOFT_MPS = 5.0, 1.0
 LANDED, LANDED_SOFTLY = 5.0, 5.0
-VELOCITIES = Rung(
-    VelocityYaw,
-    {
-        "velocity_x_world_mps": Span(0.0, 2.0),
-        "velocity_y_world_mps": Span(0.0, 2.0),
-        "velocity_z_world_mps": Span(0.0, 1.0),
-    },
-)
+VELOCITIES = velocities(Vec3(2.0, 2.0, 1.0))
 
 
 class LandOnDeckObservation(eqx.Module):
@@ -169,13 +162,7 @@ class LandOnDeck(AbstractTask):
         sinking = jnp.clip(0.15 + 0.5 * height, 0.15, 0.5)
         waiting = jnp.clip(height - 0.4, -0.5, 0.5)
         down = jnp.where(aside < 0.12 + 0.2 * height, sinking, waiting)
-        return VELOCITIES.action(
-            {
-                "velocity_x_world_mps": deck.x + 1.5 * way.x,
-                "velocity_y_world_mps": deck.y + 1.5 * way.y,
-                "velocity_z_world_mps": deck.z - down,
-            }
-        )
+        return asking(VELOCITIES, Vec3(deck.x + 1.5 * way.x, deck.y + 1.5 * way.y, deck.z - down))
 
     def _stands(self, goal: Landing) -> Array:
         # sums of steps are never quite the time asked for

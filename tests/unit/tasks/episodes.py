@@ -1,13 +1,15 @@
 """Whole episodes of an environment, of its baseline and of actions at random."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.core.keys import seed_key
-from kittiwake.tasks.env import Env
+from kittiwake.tasks.env import Env, EnvState
 
 WORLDS = 4
 
@@ -28,26 +30,47 @@ class Episodes(NamedTuple):
     last: np.ndarray
 
 
-def flown(env: Env, steps: int | None = None, seed: int = 7) -> tuple[Episodes, Episodes]:
-    """By the baseline, and at random, from the same beginnings."""
+def flown(env: Env, seed: int = 7) -> tuple[Episodes, Episodes]:
+    """By the baseline, or what the scenario has for one, and at random; the same beginnings."""
     with env.mode():
         keys = jax.random.split(seed_key(seed), WORLDS)
-        by_baseline = jnp.arange(2 * WORLDS) < WORLDS
-        fly = jax.jit(jax.vmap(lambda key, led: _flown(env, steps or env.max_steps, key, led)))
-        both = fly(jnp.concatenate([keys, keys]), by_baseline)
-    halves = [[np.asarray(part)[at] for part in both] for at in (by_baseline, ~by_baseline)]
-    return Episodes(*halves[0]), Episodes(*halves[1])
+        begun = jax.eval_shape(env.reset, keys[0])[0]
+        if jax.eval_shape(env.baseline, begun) is None:
+            both = [_all_flown(env, keys, by) for by in (_guided, _at_random)]
+            return both[0], both[1]
+
+        def either(state: EnvState, own: jax.Array, led: jax.Array) -> jax.Array:
+            return jnp.where(led, env.baseline(state), _at_random(env, state, own, led))
+
+        twice = jnp.concatenate([keys, keys])
+        flights = _all_flown(env, twice, lambda _, *rest: either(*rest))
+    halves = [
+        Episodes(*(part[at] for part in flights)) for at in np.split(np.arange(2 * WORLDS), 2)
+    ]
+    return halves[0], halves[1]
 
 
-def _flown(env: Env, steps: int, key: jax.Array, led: jax.Array) -> Episodes:
+def _guided(env: Env, state: EnvState, own: jax.Array, led: jax.Array) -> None:
+    """By the scenario's guidance."""
+
+
+def _at_random(env: Env, state: EnvState, own: jax.Array, led: jax.Array) -> jax.Array:
+    return jax.random.uniform(own, (env.action_size,), minval=-1.0, maxval=1.0)
+
+
+def _all_flown(env: Env, keys: jax.Array, acting: Callable[..., Any]) -> Episodes:
+    led = jnp.arange(len(keys)) < WORLDS
+    parts = jax.jit(jax.vmap(partial(_flown, env, acting)))(keys, led)
+    return Episodes(*map(np.asarray, parts))
+
+
+def _flown(env: Env, acting: Callable[..., Any], key: jax.Array, led: jax.Array) -> Episodes:
     begun, _ = env.reset(key)
     zero, none, no = jnp.zeros(()), jnp.asarray(0, jnp.int32), jnp.asarray(False)
 
-    def further(carried: tuple, own: jax.Array) -> tuple:
+    def further(carried: Any, own: jax.Array) -> tuple[Any, None]:
         state, over, so_far = carried
-        wild = jax.random.uniform(own, (env.action_size,), minval=-1.0, maxval=1.0)
-        action = jnp.where(led, env.baseline(state), wild)
-        step = env.step(own, state, action)
+        step = env.step(own, state, acting(env, state, own, led))
         reward = step.rewards.sum()
         later = Episodes(
             so_far.returned + jnp.where(over, 0.0, reward),
@@ -58,4 +81,4 @@ def _flown(env: Env, steps: int, key: jax.Array, led: jax.Array) -> Episodes:
         return (step.state, over | step.terminated | step.truncated, later), None
 
     first = (begun, no, Episodes(zero, none, no, zero))
-    return jax.lax.scan(further, first, jax.random.split(key, steps))[0][2]
+    return jax.lax.scan(further, first, jax.random.split(key, env.max_steps))[0][2]

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.core.strong import strong
 from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.core.world import World
@@ -53,6 +54,11 @@ def agent_of(truth: Kinematics, number: int = 0, **others: Any) -> Agent:
         number=jnp.asarray(number, jnp.int32),
     )
     return strong(replace(plain, **others))
+
+
+def ranges_of(ranges_m: Sequence[float]) -> RangesMeasurement:
+    """What a sensor says that has an answer in each direction."""
+    return RangesMeasurement(jnp.asarray(ranges_m), jnp.ones(len(ranges_m), bool))
 
 
 def scene_of(world: World, *agents: Agent, time_s: float = 1.0, last: bool = False) -> Scene:

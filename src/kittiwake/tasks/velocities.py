@@ -1,0 +1,25 @@
+"""Acting by velocities over the ground while looking east."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from kittiwake.core.columns import axis_column
+from kittiwake.core.signals import VelocityYaw
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.tasks.rung import Rung, Span
+
+AXES = {axis: axis_column("velocity_world_mps", axis) for axis in "xyz"}
+
+
+def velocities(reach_mps: Vec3) -> Rung:
+    """Up to so fast each way; along an axis without any reach nobody asks for motion."""
+    reaches = {axis: float(getattr(reach_mps, axis)) for axis in AXES}
+    return Rung(
+        VelocityYaw, {AXES[axis]: Span(0.0, reach) for axis, reach in reaches.items() if reach}
+    )
+
+
+def asking(rung: Rung, velocity_world_mps: Vec3) -> Float[Array, " numbers"]:
+    """The action that asks for a velocity."""
+    wanted = {column: getattr(velocity_world_mps, axis) for axis, column in AXES.items()}
+    return rung.action({name: jnp.asarray(wanted[name]) for name in rung.spans})
