@@ -36,5 +36,9 @@ TASKS = Registry(
         "land-on-deck": Entry(
             "kittiwake.tasks.land_on_deck:LandOnDeck", "a drone lands on a vessel that sails"
         ),
+        "hallway": Entry(
+            "kittiwake.tasks.hallway:Hallway",
+            "a drone flies along a hallway with pillars by ranges",
+        ),
     },
 )

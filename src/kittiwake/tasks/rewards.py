@@ -8,13 +8,15 @@ has fallen to ``at_margin`` one margin away.
 from collections.abc import Callable, Mapping
 from math import acos, log, pi, sqrt
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
+Reals: TypeAlias = Real | Float[Array, "..."]
 Slope = Literal["gaussian", "hyperbolic", "linear", "quadratic", "cosine"]
 
 
@@ -84,6 +86,11 @@ _SLOPES: Mapping[Slope, Callable[[Real, float], Real]] = MappingProxyType(
         "cosine": _cosine,
     }
 )
+
+
+def nearness(distance: Reals, within: float) -> Reals:
+    """How near something is: 0 from a distance on, 1 at contact, ``(1 - d / within)^2`` between."""
+    return jnp.clip(1.0 - distance / within, 0.0, 1.0) ** 2
 
 
 def square(vector: Vec3) -> Real:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.tasks.rewards import square, tolerance
+from kittiwake.tasks.rewards import nearness, square, tolerance
 
 SLOPES = ["gaussian", "hyperbolic", "linear", "quadratic", "cosine"]
 
@@ -47,3 +47,9 @@ def test_what_means_nothing_is_refused(given):
 
 def test_a_square_is_that_of_the_length():
     assert square(Vec3(3.0, 4.0, 12.0)) == 169.0
+
+
+def test_nearness_grows_from_nothing_to_one_at_contact():
+    distances = [-0.1, 0.0, 0.1, 0.4, 0.5, 3.0, np.inf]
+    expected = [1.0, 1.0, 0.64, 0.04, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose([nearness(d, 0.5) for d in distances], expected, atol=1e-12)
