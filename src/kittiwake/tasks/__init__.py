@@ -40,5 +40,9 @@ TASKS = Registry(
             "kittiwake.tasks.hallway:Hallway",
             "a drone flies along a hallway with pillars by ranges",
         ),
+        "follow-surface": Entry(
+            "kittiwake.tasks.follow_surface:FollowSurface",
+            "a drone flies over hills at a wanted distance by ranges",
+        ),
     },
 )
