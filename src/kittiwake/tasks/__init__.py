@@ -44,5 +44,8 @@ TASKS = Registry(
             "kittiwake.tasks.follow_surface:FollowSurface",
             "a drone flies over hills at a wanted distance by ranges",
         ),
+        "formation": Entry(
+            "kittiwake.tasks.formation:Formation", "drones take up and hold a formation that moves"
+        ),
     },
 )
