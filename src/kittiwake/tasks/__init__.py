@@ -47,5 +47,8 @@ TASKS = Registry(
         "formation": Entry(
             "kittiwake.tasks.formation:Formation", "drones take up and hold a formation that moves"
         ),
+        "obstacle-race": Entry(
+            "kittiwake.tasks.obstacle_race:ObstacleRace", "a drone races through gates"
+        ),
     },
 )
