@@ -50,5 +50,8 @@ TASKS = Registry(
         "obstacle-race": Entry(
             "kittiwake.tasks.obstacle_race:ObstacleRace", "a drone races through gates"
         ),
+        "survey-coverage": Entry(
+            "kittiwake.tasks.survey_coverage:SurveyCoverage", "vessels pass all cells of an area"
+        ),
     },
 )
