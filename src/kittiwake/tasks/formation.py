@@ -25,7 +25,8 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.tasks.motion import FAR, FAST, rows
+from kittiwake.tasks.mates import rows
+from kittiwake.tasks.motion import FAR, FAST
 from kittiwake.tasks.rewards import nearness, tolerance
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene

@@ -21,7 +21,8 @@ from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.tasks.motion import FAST, rows
+from kittiwake.tasks.mates import rows
+from kittiwake.tasks.motion import FAST
 from kittiwake.tasks.rewards import nearness
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene

@@ -25,7 +25,8 @@ from kittiwake.core.signals import AccelerationYaw
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.tasks.motion import COMPONENT, FAR, FAST, rows
+from kittiwake.tasks.mates import rows
+from kittiwake.tasks.motion import COMPONENT, FAR, FAST
 from kittiwake.tasks.rewards import nearness
 from kittiwake.tasks.rung import Rung, Span
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
