@@ -96,6 +96,7 @@ def row(tmp_path_factory):
     count, guidance = "vehicles.pelican.count=2", f"vehicles.pelican.guidance={tour}"
     answer = kittiwake_does(
         *("run", "keep-spot-10", "--set", count, "--set", guidance, "--duration", 1),
+        *("--set", "vehicles.pelican.sensors={}", "--set", "vehicles.pelican.estimator=truth"),
         *("--out", folder),
     )
     return folder, answer

@@ -95,7 +95,12 @@ class Scenario:
         return found
 
     def _names_controllers(self, vehicle: str) -> bool:
-        """Whether the scenario says what is to fly a vehicle, alone or as one of a count."""
+        """Whether the scenario says what is to fly a vehicle, alone or as one of a count.
+
+        Where something is to be learned in it, it may also say what flies from the learner's rung.
+        """
+        if self.document.data.get("task") is not None:
+            return False
         entries = self.document.data["vehicles"]
         entry = entries.get(vehicle) or entries.get(vehicle.rpartition("-")[0]) or {}
         return entry.get("controller") is not None
