@@ -73,6 +73,7 @@ def test_the_baseline_rises_where_the_ground_does_and_where_it_is_too_low(settin
     assert up(ahead_is_nearer) > 0.05
 
 
+@pytest.mark.slow
 def test_the_baseline_keeps_the_distance_and_random_velocities_do_not(episodes):
     led, wild = episodes
     assert not led.terminated.any()

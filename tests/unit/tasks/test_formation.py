@@ -102,6 +102,7 @@ def test_each_sees_its_place_and_the_others_as_they_believe_to_be(setting):
         np.testing.assert_allclose(seen.others_world_mps, SPEEDS[order] - SPEEDS[number], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_baseline_forms_up_and_random_velocities_do_not(episodes):
     led, wild = episodes
     assert not led.terminated.any()

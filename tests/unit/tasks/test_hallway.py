@@ -67,6 +67,7 @@ def test_the_baseline_turns_to_the_side_that_is_free(setting, blocked, aside):
     assert np.sign(action[1]) == aside
 
 
+@pytest.mark.slow
 def test_the_baseline_reaches_the_end_and_random_velocities_do_not(episodes):
     led, wild = episodes
     assert led.terminated.all()

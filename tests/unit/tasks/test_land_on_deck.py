@@ -126,6 +126,7 @@ def test_it_sees_the_deck_as_it_was_told_and_not_as_it_is(setting):
     assert jnp.array_equal(again.offset_world_m.array, seen.offset_world_m.array)
 
 
+@pytest.mark.slow
 def test_the_baseline_lands_and_random_velocities_do_not(episodes):
     led, wild = episodes
     assert led.terminated.all()

@@ -114,6 +114,7 @@ def test_gates_are_drawn_around_their_places():
     assert (off.max(axis=(0, 1)) > [0.4, 0.4, 0.2]).all()
 
 
+@pytest.mark.slow
 def test_the_baseline_passes_the_gates_and_random_accelerations_do_not(episodes):
     led, wild = episodes
     assert led.terminated.all()

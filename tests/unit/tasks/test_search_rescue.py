@@ -72,6 +72,7 @@ def three():
     return scenes.Flights(make("search-rescue-3", conditions="windy"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
 def test_they_begin_beside_each_other_somewhere_in_the_area(three):
     states = three.begun(16)
@@ -84,6 +85,7 @@ def test_they_begin_beside_each_other_somewhere_in_the_area(three):
     assert 5 <= there.min() < there.max() <= 10
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
 def test_without_noise_it_begins_higher_and_sees_what_the_camera_says():
     env = make("search-rescue", conditions="noiseless")

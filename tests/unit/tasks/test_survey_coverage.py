@@ -111,6 +111,7 @@ def test_cells_have_to_make_whole_blocks():
         SurveyCoverage(cells=(6, 8))
 
 
+@pytest.mark.slow
 def test_the_lanes_cover_most_in_half_the_time_and_random_rudders_do_not(episodes):
     led, wild = episodes
     assert led.returned.min() > 4.0
