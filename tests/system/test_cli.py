@@ -509,7 +509,7 @@ def test_list_of_a_name_with_required_keys_and_lists_says_so():
     [
         ("nominal", "numbers", "a list of whole numbers"),
         ("pour", "persons", "2 whole numbers, from 0 to 1000"),
-        ("hallway", "points_world_m", "a list of [x, y, z]"),
+        ("hallway", "obstacles.points_world_m", "a list of [x, y, z]"),
     ],
 )
 def test_list_says_how_many_of_what_a_key_takes(name, key, allowed):
