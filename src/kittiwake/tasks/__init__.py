@@ -32,6 +32,35 @@ TASKS = Registry(
         "search-rescue-3": Entry(
             "kittiwake.tasks.search_rescue:SearchRescue3", "three Pelicans find persons together"
         ),
+        "plume-gaussian": Entry(
+            "kittiwake.tasks.plume:PlumeGaussian", "one Pelican says how dense a cloud at rest is"
+        ),
+        "plume-dispersion": Entry(
+            "kittiwake.tasks.plume:PlumeDispersion",
+            "one Pelican says how dense the plume of a source is",
+        ),
+        "plume-multi-source": Entry(
+            "kittiwake.tasks.plume:PlumeMultiSource", "the same of several sources"
+        ),
+        "plume-team": Entry(
+            "kittiwake.tasks.plume:PlumeTeam",
+            "three Pelicans say how dense the plume of several sources is",
+        ),
+        "plume-puff": Entry(
+            "kittiwake.tasks.plume:PlumePuff",
+            "one Pelican says what the air may hold where a source sends puffs",
+        ),
+        "plume-multi-puff": Entry(
+            "kittiwake.tasks.plume:PlumeMultiPuff", "the same of several sources of puffs"
+        ),
+        "plume-team-puff": Entry(
+            "kittiwake.tasks.plume:PlumeTeamPuff",
+            "three Pelicans say what the air may hold among puffs",
+        ),
+        "holding-pattern": Entry(
+            "kittiwake.tasks.holding_pattern:HoldingPattern",
+            "three Pelicans go on flying in a ring and keep apart",
+        ),
         "hover": Entry("kittiwake.tasks.hover:Hover", "a Crazyflie stays in a place by its rotors"),
         "land-on-deck": Entry(
             "kittiwake.tasks.land_on_deck:LandOnDeck", "a drone lands on a vessel that sails"

@@ -1,0 +1,261 @@
+"""QRSim's plumes: fly about in one, and say how dense it is at places that are given.
+
+With each action an agent tells a number for each reference location: an action a from -1 to 1 says
+the concentration ``most (1 + a) / 2``. What several agents tell counts as its mean q. The one
+reward of all comes in the last step. Of a plume that stays as it is, with true concentrations c_j:
+
+    r = -sum_j (q_j - c_j)^2            with what is told in the last step
+
+A plume in puffs is never twice the same. There the numbers told in the last ``window`` steps are
+samples of what an agent believes that the air holds at a location, one in each step, and
+
+    r = -sum_j D(P_j || Q_j)            of all c_j and q_j of these steps
+
+with the divergence of ``divergence``. Source: QRSim (R. De Nardi, 2013), plume tasks: 1000 steps of
+1 s, 100 reference locations (25 for a single source of puffs), squared errors, and a divergence
+that is estimated by nearest neighbours. Ours: the scale of what is told, which samples are
+compared, where flights begin, and that what a team tells is its mean. Steps are counted in blocks
+of ``window``, of which the last one counts: an episode should have a whole number of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.plume import PLUME, WIND_HEIGHT_M, AbstractCloud
+from kittiwake.core.vehicle import Vehicle
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.tasks.divergence import Samples
+from kittiwake.tasks.mates import mates, rows, ways_to
+from kittiwake.tasks.motion import FAR, FAST, Travel
+from kittiwake.tasks.pelican import LOST, MAX_SPEED_MPS, velocities, without_noise
+from kittiwake.tasks.reference_locations import reference_locations
+from kittiwake.tasks.rung import Rung
+from kittiwake.tasks.task import AbstractTask, Agent, Scene
+
+SMOKE, NOSE = "smoke", "nose"
+CONCENTRATION = Bounds(-10.0, 100.0)
+LOCATIONS, STEPS = Bounds(1.0, 1000.0), Bounds(0.0, 10000.0)
+# of the baseline: how far around itself it takes the air to be alike, and how little of its own
+# measurements makes it go to a location
+ALIKE_M, VISITED, GAIN_PER_S = 2.0, 0.5, 0.6
+# at the tilt that its controller goes to it is 5.1 m/s
+MAX_AIRSPEED_MPS = 4.6
+# of squares and lengths that something is divided by
+LEAST = 1e-6
+
+
+class PlumeObservation(Travel):
+    """What an agent knows, in axes of the world.
+
+    Attributes:
+        concentration: what its sensor says.
+        ways_to_locations_world_m: to the reference locations.
+        ways_to_mates_world_m: to the other agents, the next one first.
+        wind_world_mps: 6 m over the ground.
+    """
+
+    concentration: Annotated[Real, CONCENTRATION]
+    ways_to_locations_world_m: Annotated[Float[Array, "locations 3"], FAR]
+    ways_to_mates_world_m: Annotated[Float[Array, "mates 3"], FAR]
+    wind_world_mps: Annotated[Vec3, FAST]
+
+
+class Survey(eqx.Module):
+    """What is remembered of an episode.
+
+    Attributes:
+        locations_world_m: the reference locations.
+        weights: how much has been measured about each of them, for the baseline.
+        sums: what was measured, by its weight.
+        samples: what was told and true; None where only the end counts.
+    """
+
+    locations_world_m: Float[Array, "locations 3"]
+    weights: Float[Array, " locations"]
+    sums: Float[Array, " locations"]
+    samples: Samples | None
+
+
+class AbstractPlumeTask(AbstractTask):
+    """Agents with velocities in three axes, who tell as many numbers as there are locations.
+
+    ``resolution`` is that of the divergence; with a ``window`` of 0 squared errors count.
+    """
+
+    rate_hz: Annotated[Real, POSITIVE] = 1.0
+    locations: Annotated[int, LOCATIONS] = eqx.field(static=True, default=100)
+    most: Annotated[Real, POSITIVE] = 0.5
+    window: Annotated[int, STEPS] = eqx.field(static=True, default=0)
+    resolution: Annotated[Real, POSITIVE] = 1e-4
+
+    agents: ClassVar[str] = "pelican"
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "noiseless": without_noise("pelican", sensors={NOSE: {"type": "plume", "deviation": 0}}),
+        "noisy": {},
+    }
+    lost_reward: ClassVar[float] = LOST
+    shared: ClassVar[bool] = True
+
+    def rung(self, vehicle: Vehicle) -> Rung:
+        """A velocity, and what is told."""
+        del vehicle
+        return velocities(tuple(f"concentration_{i}" for i in range(self.locations)))
+
+    def begin(self, scene: Scene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Survey:
+        """The reference locations."""
+        del vehicles
+        places = reference_locations(_cloud(scene), scene.world.area, self.locations, key)
+        none = jnp.zeros(self.locations, places.dtype)
+        samples = Samples.none(self.locations, self.window) if self.window else None
+        return Survey(places, none, none, samples)
+
+    def proceed(self, goal: Survey, scene: Scene, key: PRNGKeyArray) -> Survey:
+        """What has been told and measured since."""
+        del key
+        samples = goal.samples
+        if samples is not None:
+            samples = samples.joined(self._true(goal, scene), self._told(scene))
+        weights, sums = scene.each(lambda agent: _measured(goal, agent))
+        return replace(
+            goal,
+            weights=goal.weights + weights.sum(axis=0),
+            sums=goal.sums + sums.sum(axis=0),
+            samples=samples,
+        )
+
+    def observe(self, goal: Survey, agent: Agent, scene: Scene) -> PlumeObservation:
+        """What it believes of itself and is told by its sensor and the others."""
+        own = agent.estimate
+        return PlumeObservation(
+            position_world_m=own.position_world_m,
+            velocity_world_mps=own.velocity_world_mps,
+            concentration=agent.measurements[NOSE].concentration,
+            ways_to_locations_world_m=goal.locations_world_m - rows(own.position_world_m)[None],
+            ways_to_mates_world_m=ways_to(mates(scene, agent).estimate, own),
+            wind_world_mps=scene.world.wind.velocity_world_mps(WIND_HEIGHT_M),
+        )
+
+    def reward(self, goal: Survey, agent: Agent, scene: Scene) -> Real:
+        """The reward above."""
+        del agent
+        if goal.samples is None:
+            missed = ((self._told(scene) - self._true(goal, scene)) ** 2).sum()
+        else:
+            missed = goal.samples.divergence(self.resolution)
+        return -jnp.where(scene.last, missed, 0.0)
+
+    def baseline(self, goal: Survey, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
+        """From each of one's locations to the nearest that nobody was at, telling what was met.
+
+        Each agent has as many of them, from west to east. Where nobody was it tells little.
+        """
+        places, here = goal.locations_world_m, rows(agent.estimate.position_world_m)
+        count = len(jnp.asarray(scene.agents.number))
+        ranks = jnp.argsort(jnp.argsort(places[:, 0])).astype(jnp.int32)
+        own = (ranks * count) // self.locations == agent.number
+        ways = places - here[None]
+        apart = jnp.where(own & (goal.weights < VISITED), (ways**2).sum(axis=1), jnp.inf)
+        nearest = jnp.argmin(apart)
+        asked = jnp.where(jnp.isfinite(apart[nearest]), GAIN_PER_S * ways[nearest], 0.0)
+        height = here[2] - scene.world.ground_z_m
+        x, y, z = _attainable(asked, rows(scene.world.wind.velocity_world_mps(height)))
+        met = goal.sums / (goal.weights + 0.1 * VISITED)
+        told = 2.0 * jnp.clip(met / self.most, 0.0, 1.0) - 1.0
+        names = [f"velocity_{axis}_world_mps" for axis in "xyz"]
+        wanted = dict(zip(names, (x, y, z), strict=True))
+        return velocities(tuple(map(str, range(self.locations)))).action(wanted, told)
+
+    def _true(self, goal: Survey, scene: Scene) -> Float[Array, " locations"]:
+        cloud, time_s = _cloud(scene), scene.time_s
+        dense = jax.vmap(lambda place: cloud.concentration(Vec3.of(place), time_s))
+        return jnp.asarray(dense(goal.locations_world_m))
+
+    def _told(self, scene: Scene) -> Float[Array, " locations"]:
+        return 0.5 * self.most * (1.0 + scene.agents.told.mean(axis=0))
+
+
+def _cloud(scene: Scene) -> AbstractCloud:
+    return scene.processes[PLUME + SMOKE]
+
+
+def _attainable(asked: Float[Array, "3"], wind: Float[Array, "3"]) -> Float[Array, "3"]:
+    """As much of a velocity as can be flown in a wind.
+
+    What cannot be flown would be summed up by the controller, which then takes long to forget it.
+    """
+    fastest = jnp.minimum(1.0, MAX_SPEED_MPS / jnp.maximum(jnp.abs(asked).max(), LEAST))
+    square = jnp.maximum((asked**2).sum(), LEAST)
+    along = (asked * wind).sum()
+    spare = jnp.maximum(along**2 + square * (MAX_AIRSPEED_MPS**2 - (wind**2).sum()), 0.0)
+    share = (along + jnp.sqrt(spare)) / square
+    return asked * jnp.clip(share, 0.0, fastest)
+
+
+def _measured(
+    goal: Survey, agent: Agent
+) -> tuple[Float[Array, " locations"], Float[Array, " locations"]]:
+    """By its nearness how much a measurement says of each location, and what."""
+    ways = goal.locations_world_m - rows(agent.estimate.position_world_m)[None]
+    weights = jnp.exp(-0.5 * (ways**2).sum(axis=1) / ALIKE_M**2)
+    return weights, weights * agent.measurements[NOSE].concentration
+
+
+class PlumeGaussian(AbstractPlumeTask):
+    """A cloud at rest, whose middle holds 1."""
+
+    most: Annotated[Real, POSITIVE] = 1.0
+
+    scenario: ClassVar[str] = "plume-gaussian"
+
+
+class PlumeDispersion(AbstractPlumeTask):
+    """A source in the wind."""
+
+    scenario: ClassVar[str] = "plume-dispersion"
+
+
+class PlumeMultiSource(AbstractPlumeTask):
+    """One to five of them."""
+
+    scenario: ClassVar[str] = "plume-multi-source"
+
+
+class PlumeTeam(AbstractPlumeTask):
+    """One to five of them, for three agents."""
+
+    scenario: ClassVar[str] = "plume-team"
+
+
+class AbstractPuffTask(AbstractPlumeTask):
+    """Where the air is never twice the same."""
+
+    most: Annotated[Real, POSITIVE] = 0.1
+    window: Annotated[int, STEPS] = eqx.field(static=True, default=100)
+
+
+class PlumePuff(AbstractPuffTask):
+    """A source of puffs."""
+
+    locations: Annotated[int, LOCATIONS] = eqx.field(static=True, default=25)
+
+    scenario: ClassVar[str] = "plume-puff"
+
+
+class PlumeMultiPuff(AbstractPuffTask):
+    """One to five of them."""
+
+    scenario: ClassVar[str] = "plume-multi-puff"
+
+
+class PlumeTeamPuff(AbstractPuffTask):
+    """One to five of them, for three agents."""
+
+    scenario: ClassVar[str] = "plume-team-puff"

@@ -1,0 +1,118 @@
+"""Plume tasks: what telling is worth at the end, alone and in a team, and what is seen."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.unit.tasks import scenes
+from tests.unit.tasks.test_divergence import by_the_formula
+
+from kittiwake.environment.plumes.gaussian import GaussianCloud
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.load import load_scenario
+from kittiwake.sensors.plume_sensor import ConcentrationMeasurement
+from kittiwake.tasks.divergence import Samples
+from kittiwake.tasks.make import make
+from kittiwake.tasks.plume import PlumeGaussian, PlumePuff, PlumeTeam, PlumeTeamPuff, Survey
+
+CLOUD = GaussianCloud(Vec3(1.0, 2.0, 10.0), Vec3(4.0, 8.0, 3.0), 0.0, 1.0)
+PLACES = np.array([[1.0, 2.0, 10.0], [5.0, 2.0, 10.0], [1.0, 10.0, 7.0], [60.0, 0.0, 10.0]])
+TRUE = np.exp(-0.5 * (((PLACES - [1.0, 2.0, 10.0]) / [4.0, 8.0, 3.0]) ** 2).sum(axis=1))
+
+
+def scene(told, *, last):
+    nose = {"nose": ConcentrationMeasurement(jnp.asarray(0.25))}
+    agents = [
+        scenes.agent((3.0 * i, 0.0, 10.0), told=own, measurements=nose)
+        for i, own in enumerate(told)
+    ]
+    return scenes.scene(agents, processes={"plumes.smoke": CLOUD}, last=last), agents
+
+
+def begun(samples=None):
+    none = jnp.zeros(4)
+    return Survey(jnp.asarray(PLACES), none, none, samples)
+
+
+def test_at_the_end_the_squares_of_what_is_told_wrongly_are_lost():
+    told = [np.array([0.9, -0.2, -1.0, 1.0])]
+    wanted = -(((told[0] + 1) / 2 - TRUE) ** 2).sum()
+    task = PlumeGaussian(locations=4)
+    for last, worth in ((True, wanted), (False, 0.0)):
+        world, (own,) = scene(told, last=last)
+        goal = task.proceed(begun(), world, scenes.keys(1)[0])
+        assert float(task.reward(goal, own, world)) == pytest.approx(worth, abs=1e-9)
+
+
+def test_what_a_team_tells_is_its_mean():
+    told = np.random.default_rng(0).uniform(-1, 1, (3, 4))
+    wanted = -((0.5 * (told.mean(axis=0) + 1) / 2 - TRUE) ** 2).sum()
+    world, agents = scene(told, last=True)
+    task = PlumeTeam(locations=4)
+    goal = task.proceed(begun(), world, scenes.keys(1)[0])
+    for own in agents:
+        assert float(task.reward(goal, own, world)) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_among_puffs_the_last_samples_are_compared():
+    rng = np.random.default_rng(0)
+    task = PlumeTeamPuff(locations=4, window=5)
+    goal, told = begun(Samples.none(4, 5)), rng.uniform(-1, 1, (10, 3, 4))
+    for number, own in enumerate(told):
+        world, agents = scene(own, last=number == 9)
+        goal = task.proceed(goal, world, scenes.keys(1)[0])
+    samples = 0.1 * (told[5:].mean(axis=1).T + 1) / 2
+    wanted = -by_the_formula(np.tile(TRUE[:, None], (1, 5)), samples, 1e-4)
+    assert float(task.reward(goal, agents[0], world)) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_the_rungs_have_as_many_numbers_to_tell_as_there_are_locations():
+    pelican = load_scenario("keep-spot").vehicles["pelican"]
+    assert len(PlumePuff().rung(pelican).told) == 25
+    assert PlumeGaussian(locations=3).rung(pelican).names[3:] == tuple(
+        f"concentration_{i}" for i in range(3)
+    )
+
+
+def test_the_baseline_tells_what_it_met_and_goes_where_it_was_not():
+    task = PlumeGaussian(locations=4)
+    world, (own,) = scene([np.zeros(4)], last=False)
+    goal = begun()
+    goal = replace(goal, weights=jnp.asarray([2.0, 0.0, 0.0, 0.0]), sums=goal.sums.at[0].set(0.8))
+    x, y, z, *told = task.baseline(goal, own, world).tolist()
+    assert (x, y, z) == pytest.approx((0.6 * 5 / 3, 0.6 * 2 / 3, 0.0))
+    np.testing.assert_allclose(told, [2 * 0.8 / 2.05 - 1, -1, -1, -1], atol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def three():
+    return scenes.Flights(make("plume-team", overrides={"task.locations": 10}))
+
+
+@pytest.mark.usefixtures("single_precision")
+def test_they_begin_beside_each_other_in_wind_from_anywhere(three):
+    states = three.begun(24)
+    places = np.asarray(jax.vmap(lambda s: scenes.positions(three.env.fleet, s))(states.fleet))
+    np.testing.assert_allclose(np.diff(places[..., 0], axis=1), 40.0, atol=1e-3)
+    np.testing.assert_allclose(places[..., 2], 10.0, atol=1e-4)
+    assert np.abs(places[..., :2]).max() <= 121.0
+    cloud = states.fleet.processes["plumes.smoke"].state
+    np.testing.assert_allclose(np.hypot(cloud.downwind.east, cloud.downwind.north), 1.0, atol=1e-5)
+    assert np.ptp(np.arctan2(cloud.downwind.north, cloud.downwind.east)) > np.pi
+    there = (np.asarray(cloud.emissions_per_s) > 0).sum(axis=1)
+    assert 1 <= there.min() < there.max() <= 5
+
+
+@pytest.mark.usefixtures("single_precision")
+def test_wind_and_the_ways_to_the_locations_are_seen(three):
+    key = scenes.keys(1)[0]
+    state, seen = three.reset(key)
+    names = three.env.space.names
+    own = np.asarray(seen)[: len(names)]
+    ways = own[[name.startswith("ways_to_locations") for name in names]].reshape(10, 3)
+    here = own[[name.startswith("position") for name in names]]
+    np.testing.assert_allclose(ways + here, state.goal.locations_world_m, atol=1e-3)
+    wind = own[[name.startswith("wind") for name in names]]
+    assert np.linalg.norm(wind) == pytest.approx(3.0, rel=0.01)
