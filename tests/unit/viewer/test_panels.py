@@ -228,7 +228,9 @@ def test_a_slow_browser_gets_the_view_of_everything_all_the_same(page, monkeypat
         view.follow(Frame(0.0, rows, {}))
         return np.array(browser.camera.position) - browser.camera.look_at
 
-    view._greet(browser)
+    asyncio.run(view._greet(browser))
+    # the message by which it came, heard after it was told where to look from
+    asyncio.run(browser.answers[0](browser.camera))
     wanted_m = followed_m()
     assert np.linalg.norm(wanted_m - 3.0) > 0.5
     # of the view that it began with

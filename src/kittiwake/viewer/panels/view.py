@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from io import BytesIO
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ class ViewPanel:
 
     def __init__(self, desk: Desk, scene: Scene) -> None:
         self._desk, self._scene = desk, scene
+        # browsers that were told where to look from
+        self._greeted: set[int] = set()
         # by browser, until it says that it looks from there
         self._away_at_first: dict[int, np.ndarray] = {}
         gui = desk.server.gui
@@ -36,7 +39,7 @@ class ViewPanel:
                 box.on_update(desk.by_hand(self._toggle(layer.name)))
         home.on_click(desk.by_hand(self._see_all))
         picture.on_click(desk.by_hand(self._picture))
-        desk.server.on_client_connect(lambda client: self._greet(client))
+        desk.server.on_client_connect(self._greet)
 
     def update(self, frame: Frame) -> None:
         """Nothing of it changes by itself."""
@@ -51,12 +54,12 @@ class ViewPanel:
         if self._camera.value != FOLLOW or not np.isfinite(place).all():
             return
         for client in self._desk.server.get_clients().values():
-            camera = client.camera
-            if camera.update_timestamp == 0.0:
+            # before that it looks from where no vehicle is
+            if client.client_id not in self._greeted:
                 continue
-            away = self._away_at_first.get(client.client_id, _away(camera))
+            away = self._away_at_first.get(client.client_id, _away(client.camera))
             with client.atomic():  # half of it seen would add up to a drift
-                camera.position, camera.look_at = place + away, place
+                client.camera.position, client.camera.look_at = place + away, place
 
     def _toggle(self, layer: str) -> Any:
         return lambda event: setattr(self._scene.options, layer, bool(event.target.value))
@@ -65,18 +68,27 @@ class ViewPanel:
         self._camera.value = FREE
         self._look(event.client)
 
-    def _greet(self, client: Any) -> None:
-        """Shows everything; a slow browser tells of the view that it began with for a while."""
+    async def _greet(self, client: Any) -> None:
+        """Shows everything; a slow browser tells of the view that it began with for a while.
+
+        It is greeted while its first message is read, and that is then heard at once: with the
+        camera that it was just told to take.
+        """
         position, target = self._home()
         away = self._away_at_first[client.client_id] = position - target
 
+        said = count()
+
         # awaited before anybody else sets the camera that a browser has told of
         async def heard(camera: Any) -> None:
-            if np.allclose(_away(camera), away, atol=0.01 * float(np.linalg.norm(away))):
+            if next(said) > 0 and np.allclose(
+                _away(camera), away, atol=0.01 * float(np.linalg.norm(away))
+            ):
                 self._away_at_first.pop(client.client_id, None)
 
         client.camera.on_update(heard)
         self._look(client)
+        self._greeted.add(client.client_id)
 
     def _look(self, client: Any) -> None:
         client.camera.position, client.camera.look_at = self._home()
