@@ -16,6 +16,10 @@ TASKS = {
     "cats-mouse": 60,
     "search-rescue": 200,
     "search-rescue-3": 100,
+    "plume-gaussian": 60,
+    "plume-team": 60,
+    "plume-puff": 60,
+    "holding-pattern": 40,
 }
 
 
