@@ -35,6 +35,10 @@ def check(scenario: Scenario, overrides: Overrides = None) -> None:
         from kittiwake.tasks.make import task_of
 
         Env(loaded, task_of(loaded))
+    if loaded.policy is not None:
+        from kittiwake.tasks.trained import fleet_of
+
+        fleet_of(loaded)
     count = len(loaded.vehicles)
     show(
         f"{loaded.name}: can be flown. {count} vehicle{'s' if count > 1 else ''}, "

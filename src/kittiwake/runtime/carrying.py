@@ -28,6 +28,7 @@ def carried(before: Fleet, state: FleetState, after: Fleet, fresh: FleetState) -
         _kept(known.processes, begun.processes),
         _kept(known.streams, begun.streams),
         _kept(known.radio, begun.radio),
+        _kept(known.commander, begun.commander),
     )
     later = jax.tree.unflatten(jax.tree.structure(begun), jax.tree.leaves(parts))
     return _as_given(later, fresh)

@@ -41,6 +41,7 @@ from kittiwake.scenario.changing import changed
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import tuned
 from kittiwake.sim.state import FleetState
+from kittiwake.tasks.trained import fleet_of
 
 # blocks a second, as far as the physics rate allows
 BLOCKS_HZ = 50.0
@@ -354,7 +355,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         scenario, self._doing = self._given(self.scenario, self._doing)
         ready = armed(scenario, failing)
         try:
-            fleet = ready.fleet(single_precision=self.program.fleet.single_precision, tunable=True)
+            single = self.program.fleet.single_precision
+            fleet = fleet_of(ready, single_precision=single, tunable=True)
             if self._latest is not None and self._latest.fits(fleet):
                 program = self._latest
                 self._requests.put(lambda state: _tuned_to(state, program, fleet, ready))

@@ -25,6 +25,7 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import tuned
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, Snapshot
+from kittiwake.tasks.trained import fleet_of
 
 Precision = Literal["float64", "float32"]
 
@@ -43,7 +44,7 @@ class Simulation:
             raise ValueError(message)
         self.scenario = scenario
         self.precision = precision
-        self.fleet: Fleet = scenario.fleet(single_precision=precision == "float32")
+        self.fleet: Fleet = fleet_of(scenario, single_precision=precision == "float32")
         self.program = Program(self.fleet, self.names)
         self._stepper: Stepper | None = None
 
@@ -163,7 +164,7 @@ class Simulation:
                 it does not have.
         """
         scenario = tuned(self.scenario, vehicle, controller, gains)
-        fleet = scenario.fleet(single_precision=self.precision == "float32")
+        fleet = fleet_of(scenario, single_precision=self.precision == "float32")
         if self._stepper is not None:
             self._stepper.retune(fleet)
         self.scenario, self.fleet = scenario, fleet

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.joystick import JoystickSettings
+from kittiwake.core.network import Network
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.physics import PHYSICS
@@ -30,6 +31,7 @@ from kittiwake.sim.schedule import steps_between
 from kittiwake.swarm import RADIOS
 
 RADIO_KEY = ("world", "radio")
+POLICY_KEY = ("policy",)
 
 
 def build(document: Document, folder: Path) -> Scenario:
@@ -102,6 +104,7 @@ class _Builder:
         with self.problems.noting(("joystick",), placed=True):
             where = self.document.where
             joystick = build_component(JoystickSettings, schema.joystick, where, ("joystick",))
+        policy = self._policy(schema)
         duration_s = self._duration_s(time, vehicles)
         log_every, rate_hz = 1, float(time.rate_hz)
         with self.problems.noting(("time", "log_rate_hz")):
@@ -131,6 +134,7 @@ class _Builder:
             teams=crews,
             tables=self.components.tables,
             joystick=joystick,
+            policy=policy,
         )
 
     def _check_size(self, schema: ScenarioSchema) -> None:
@@ -141,6 +145,16 @@ class _Builder:
         except ScenarioError as error:
             self.problems.note(("vehicles",), str(error))
             self.problems.refuse()
+
+    def _policy(self, schema: ScenarioSchema) -> Network | None:
+        if schema.policy is None:
+            return None
+        with self.problems.noting(POLICY_KEY):
+            if schema.task is None:
+                message = "there is no task whose agents it could fly; write task: keep-spot"
+                raise ScenarioError(message)
+            return self.components.read(Network, schema.policy, POLICY_KEY)
+        return None
 
     def _note_lost_starts(self, world: World, vehicles: Mapping[str, Vehicle]) -> None:
         for said in islice(lost_starts(world, vehicles), MAX_PROBLEMS):

@@ -12,6 +12,7 @@ from kittiwake.core.component import AbstractComponent
 from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.instrument import Instrument
+from kittiwake.core.network import Network
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.route import Route
@@ -24,6 +25,7 @@ from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.grids import read_grid
 from kittiwake.scenario.meshes import read_mesh
+from kittiwake.scenario.networks import read_network
 from kittiwake.scenario.parameters import REGISTRIES, build_component
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, shortened
@@ -42,6 +44,7 @@ READERS: dict[type, Callable[[Path], Any]] = {
     Route: read_route,
     Shore: read_shore,
     Grid: read_grid,
+    Network: read_network,
 }
 MAX_FILE_CHARACTERS = 1000
 SLOWEST_HZ = 1e-6
@@ -163,6 +166,17 @@ class ComponentBuilder:
             return build_component(kind, data, self.document.where, path)
         return None
 
+    def read(self, kind: type[Any], name: str, path: KeyPath) -> Any:
+        """What a file holds.
+
+        Raises:
+            ScenarioError: if it may not be read, or holds something else.
+        """
+        file = self._file(name, path)
+        content = READERS[kind](file)
+        self.tables[path] = file
+        return content
+
     def _with_files(
         self, cls: type[Any], parameters: dict[str, Any], path: KeyPath
     ) -> dict[str, Any]:
@@ -178,12 +192,9 @@ class ComponentBuilder:
             hint = next(kind for kind in get_args(hint) if kind is not type(None))
         if hint in READERS and isinstance(given, str):
             try:
-                file = self._file(given, path)
-                content = READERS[hint](file)
+                return self.read(hint, given, path)
             except KittiwakeError as error:
                 raise ScenarioError(self.problems.sentence(path, str(error))) from None
-            self.tables[path] = file
-            return content
         if get_origin(hint) is tuple and isinstance(given, list):
             item = get_args(hint)[0]
             return [self._with_file(item, one, (*path, i)) for i, one in enumerate(given)]

@@ -105,6 +105,7 @@ class ScenarioSchema(BaseModel):
     joystick: dict[str, Any] = {}
     lost_vehicle: Literal["fail", "continue"] = "fail"
     task: Entry = None
+    policy: Annotated[str, Field(max_length=1000)] | None = None
     randomise: dict[str, Any] = {}
     curriculum: dict[str, Any] = {}
     vehicles: Annotated[dict[Name, VehicleSchema], Field(min_length=1)]

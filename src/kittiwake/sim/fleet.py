@@ -29,11 +29,15 @@ from kittiwake.core.waves import WAVES
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Flag
 from kittiwake.sim import gathering, lane, pictures, swarming
+from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.contact import Move, touching
 from kittiwake.sim.group import Group, grouped
 from kittiwake.sim.schedule import Clock, Held, run
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
 from kittiwake.sim.swarming import Membership
+
+# the stream of whoever commands
+COMMANDER = "commander"
 
 
 class Perceived(eqx.Module):
@@ -62,6 +66,7 @@ class Fleet(eqx.Module):
     rate_hz: float = eqx.field(static=True)
     single_precision: bool = eqx.field(static=True, default=False)
     shared_axis: str | None = eqx.field(static=True, default=None)
+    commander: AbstractCommander | None = eqx.field(static=True, default=None)
 
     @classmethod
     def of(
@@ -129,7 +134,11 @@ class Fleet(eqx.Module):
                 self.groups, swarming.split(peers, self.groups), self.partners, strict=True
             )
         )
-        return FleetState(clock.tick, clock.tick, groups, processes, streams, radio)
+        state = FleetState(clock.tick, clock.tick, groups, processes, streams, radio)
+        if self.commander is None:
+            return state
+        own = self.commander.begin(self, state, self.perceive(state), named(key, COMMANDER))
+        return dataclasses.replace(state, commander=strong(own))
 
     def advance(self, state: FleetState, commands: Mapping[str, Any] | None = None) -> FleetState:
         """The state one step later; ``commands`` by vehicle name replace what guidance asks for."""
@@ -145,7 +154,15 @@ class Fleet(eqx.Module):
         self, state: FleetState, orders: Sequence[tuple[lane.Order, ...]]
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """The same under orders: of each group those of each kind, and who is to obey them."""
-        return self.act(state, self.perceive(state), orders)
+        perceived = self.perceive(state)
+        if self.commander is None:
+            return self.act(state, perceived, orders)
+        own, signals = self.commander.command(self, state, perceived)
+        own_orders = zip(self.groups, self.orders(signals), orders, strict=True)
+        both = [_before(group, first, last) for group, first, last in own_orders]
+        later, snapshots = self.act(state, perceived, both)
+        own = strong(self.commander.after(own, snapshots))
+        return dataclasses.replace(later, commander=own), snapshots
 
     def perceive(self, state: FleetState) -> Perceived:
         """The first half of a step: what there is, and what all vehicles see and believe of it."""
@@ -290,7 +307,9 @@ class Fleet(eqx.Module):
         if self.world.radio is not None and radio is not None and ran.radio is not None:
             radio = own(self.world.radio, radio, ran.radio)
         begun_at = jnp.asarray(tick, jnp.int32)
-        return FleetState(begun_at, begun_at, groups, processes, state.streams, radio)
+        return dataclasses.replace(
+            state, tick=begun_at, began=begun_at, groups=groups, processes=processes, radio=radio
+        )
 
     def _clock(self, state: FleetState) -> Clock:
         return Clock(state.tick, self.dt_s, state.began)
@@ -456,6 +475,19 @@ def _group_orders(group: Group, commands: Mapping[str, Any]) -> tuple[lane.Order
         addressed = jnp.asarray([name in fitting for name in group.names])
         orders.append(lane.Order(signal, None if len(fitting) == len(group.names) else addressed))
     return tuple(orders)
+
+
+def _before(
+    group: Group, first: tuple[lane.Order, ...], last: tuple[lane.Order, ...]
+) -> tuple[lane.Order, ...]:
+    """Both orders of a group, of which the last ones count where they address a vehicle."""
+    if not last:
+        return first
+    everybody = jnp.ones(len(group.names), bool)
+    named_ones = (
+        one if one.addressed is not None else lane.Order(one.signal, everybody) for one in first
+    )
+    return (*named_ones, *last)
 
 
 def rolled(

@@ -39,6 +39,7 @@ class FleetState(eqx.Module):
     """A whole simulation at a tick; ``processes``, ``streams`` and ``radio`` are the world's.
 
     It began at the tick ``began`` of the clock that it shares with whatever is stepped beside it.
+    ``commander`` is what its commander remembers, where it has one.
     """
 
     tick: Count
@@ -47,6 +48,7 @@ class FleetState(eqx.Module):
     processes: dict[str, Held]
     streams: dict[str, PRNGKeyArray]
     radio: Held | None = None
+    commander: Any = None
 
 
 class Snapshot(eqx.Module):

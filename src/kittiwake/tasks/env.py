@@ -189,7 +189,7 @@ class Env:
             world: tuple[FleetState, Perceived],
         ) -> tuple[tuple[FleetState, Perceived], list[Any]]:
             now, perceived = world
-            scene = self._scene(fleet, now, perceived, None, told, state.steps)
+            scene = self.scene(fleet, now, perceived, None, told, state.steps)
             others = self.task.others(state.goal, scene)
             later, snapshots = fleet.act(now, perceived, fleet.orders({**signals, **others}))
             return (later, fleet.perceive(later)), [snapshot.command for snapshot in snapshots]
@@ -201,7 +201,7 @@ class Env:
             )
         (later, perceived), commands = once(world)
         steps = state.steps + 1
-        scene = self._scene(fleet, later, perceived, commands, told, steps)
+        scene = self.scene(fleet, later, perceived, commands, told, steps)
         goal = strong(self.task.proceed(state.goal, scene, key))
         lost = jnp.stack([jnp.any(group.status != 0) for group in perceived.groups]).any()
         rewards = scene.each(lambda agent: self._rewarded(goal, agent, scene, lost))
@@ -220,9 +220,9 @@ class Env:
     def baseline(self, state: EnvState) -> Float[Array, " numbers"] | None:
         """What a controller without learning does; None where the scenario's guidance is one."""
         fleet = self.randomisation.flown(self.fleet, state.drawn)
-        told = self._nothing_told()
+        told = self.nothing_told()
         seen = self._seen_in(fleet, state)
-        scene = self._scene(fleet, state.fleet, seen, None, told, state.steps)
+        scene = self.scene(fleet, state.fleet, seen, None, told, state.steps)
         first = jax.tree.map(lambda leaf: leaf[0], scene.agents)
         if self.task.baseline(state.goal, first, scene) is None:
             return None
@@ -265,7 +265,7 @@ class Env:
         begun = fleet.joining(fleet.init(keys["fleet"]), tick)
         perceived = fleet.perceive(begun)
         zero = jnp.zeros((), jnp.int32)
-        scene = self._scene(fleet, begun, perceived, None, self._nothing_told(), zero)
+        scene = self.scene(fleet, begun, perceived, None, self.nothing_told(), zero)
         goal = strong(self.task.begin(scene, self.vehicles, keys["goal"]))
         lasting = self.randomisation.lasting(drawn)
         return self._kept(begun, perceived, goal, lasting, zero, key), goal, scene
@@ -296,7 +296,7 @@ class Env:
         reward = jnp.asarray(self.task.reward(goal, agent, scene), jnp.result_type(float))
         return jnp.where(lost, self.task.lost_reward, reward)
 
-    def _scene(
+    def scene(
         self,
         fleet: Fleet,
         state: FleetState,
@@ -305,6 +305,7 @@ class Env:
         told: Float[Array, "agents told"],
         steps: Count,
     ) -> Scene:
+        """What there is at a tick; ``commands`` are those of each group, if there were any yet."""
         groups = [
             self._agents_of(fleet, number, state, perceived, commands, told)
             for number in range(len(fleet.groups))
@@ -320,7 +321,8 @@ class Env:
         time_s, last = elapsed * self.fleet.dt_s, steps >= self.max_steps
         return Scene(time_s, own, others, fleet.world, processes, last)
 
-    def _nothing_told(self) -> Float[Array, "agents told"]:
+    def nothing_told(self) -> Float[Array, "agents told"]:
+        """What agents have told before they act."""
         return jnp.zeros((len(self.agents), len(self.rung.told)), jnp.result_type(float))
 
     def _agents_of(

@@ -1,0 +1,115 @@
+"""Learns a task by the PPO of stable-baselines3, and saves the policy for use in scenarios.
+
+Run as ``python examples/learning/stable_baselines.py keep-spot --minutes 3``; then fly it by
+``kittiwake run keep-spot --set policy=runs/sb3/policy.npz``. It takes stable-baselines3 2.9.
+"""
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from stable_baselines3 import PPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
+
+from kittiwake.adapters.gymnasium import TaskVectorEnv
+
+
+class Worlds(VecEnv):
+    """Many worlds as stable-baselines3 wants them."""
+
+    def __init__(self, task: str, count: int, **given: Any) -> None:
+        self.worlds = TaskVectorEnv(task, count, **given)
+        spaces = self.worlds.single_observation_space, self.worlds.single_action_space
+        super().__init__(count, *spaces)
+
+    def reset(self) -> np.ndarray:
+        """New episodes in all worlds."""
+        return self.worlds.reset(seed=self._seeds[0])[0]
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Keeps the actions for ``step_wait``."""
+        self._actions = actions
+
+    def step_wait(self) -> Any:
+        """A control step of all worlds."""
+        seen, rewards, terminated, truncated, told = self.worlds.step(self._actions)
+        infos: list[dict[str, Any]] = [{} for _ in rewards]
+        for world in np.flatnonzero(terminated | truncated):
+            infos[world]["terminal_observation"] = told["final_obs"][world]
+            infos[world]["TimeLimit.truncated"] = bool(truncated[world])
+        return seen, rewards, terminated | truncated, infos
+
+    def close(self) -> None:
+        """Nothing is left open."""
+        self.worlds.close()
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """The same of each world."""
+        return [getattr(self.worlds, attr_name)] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Not of single worlds."""
+        raise NotImplementedError
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **given: Any) -> Any:
+        """Not of single worlds."""
+        raise NotImplementedError
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Never."""
+        del wrapper_class
+        return [False] * len(list(self._get_indices(indices)))
+
+
+class Until(BaseCallback):
+    """Stops when the time is up."""
+
+    def __init__(self, minutes: float) -> None:
+        super().__init__()
+        self._end_s = time.monotonic() + 60.0 * minutes
+
+    def _on_step(self) -> bool:
+        return time.monotonic() < self._end_s
+
+
+def train(task: str, minutes: float, seed: int = 0, count: int = 128) -> tuple[PPO, VecNormalize]:
+    """Learns for so long, in episodes of ten seconds."""
+    worlds = Worlds(task, count, overrides={"time.duration_s": 10})
+    scaled = VecNormalize(VecMonitor(worlds), gamma=0.99)
+    ppo = PPO(
+        "MlpPolicy", scaled, seed=seed, verbose=1, device="cpu", n_steps=64, batch_size=2048,
+        n_epochs=5, learning_rate=1e-3, policy_kwargs={"log_std_init": -1.5},
+    )  # fmt: skip
+    return ppo.learn(10**9, callback=Until(minutes), log_interval=10), scaled
+
+
+def save(path: Path, task: str, ppo: PPO, scaled: VecNormalize) -> None:
+    """The policy as plain arrays."""
+    layers = [one for one in ppo.policy.mlp_extractor.policy_net if hasattr(one, "weight")]
+    layers.append(ppo.policy.action_net)
+    arrays = {f"weight_{i}": layer.weight.detach().numpy() for i, layer in enumerate(layers)}
+    arrays |= {f"bias_{i}": layer.bias.detach().numpy() for i, layer in enumerate(layers)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    deviation = np.sqrt(scaled.obs_rms.var + scaled.epsilon)
+    np.savez(path, **arrays, mean=scaled.obs_rms.mean, deviation=deviation, task=task)
+
+
+def main() -> None:
+    """Trains and saves."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("task")
+    parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--out", type=Path, default=Path("runs/sb3"))
+    given = parser.parse_args()
+    torch.set_num_threads(1)  # small networks: more threads would only wait for each other
+    ppo, scaled = train(given.task, given.minutes)
+    save(given.out / "policy.npz", given.task, ppo, scaled)
+    print(f"Saved: {given.out}/policy.npz")
+
+
+if __name__ == "__main__":
+    main()

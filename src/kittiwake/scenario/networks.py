@@ -1,0 +1,115 @@
+"""Trained policies from NumPy's ``.npz`` files: ``weight_0``, ``bias_0`` and so on.
+
+Beside the layers a file has ``mean`` and ``deviation`` of what the network is given, and may say
+its ``activation`` and its ``task``. Objects (pickles) are never read.
+"""
+
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
+from zlib import error as ZlibError
+
+import numpy as np
+
+from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.network import ACTIVATIONS, Network
+from kittiwake.scenario.problems import shortened
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_LAYERS = 32
+WORDS = ("activation", "task")
+
+
+def read_network(path: Path) -> Network:
+    """The network in a file.
+
+    Raises:
+        ScenarioError: if the file is missing, too large or no archive of plain numbers, or if its
+            layers do not fit together.
+    """
+    arrays = _arrays(path)
+    words = {name: _word(path, name, arrays.pop(name)) for name in WORDS if name in arrays}
+    activation = words.get("activation", "tanh")
+    if activation not in ACTIVATIONS:
+        message = f"{path.name}: activation: {did_you_mean(activation, list(ACTIVATIONS))}"
+        raise ScenarioError(message)
+    count = sum(name.startswith("weight_") for name in arrays)
+    layers = [f"{part}_{i}" for part in ("weight", "bias") for i in range(count)]
+    wanted = [*layers, "mean", "deviation"]
+    missing = [name for name in wanted if name not in arrays]
+    if not count or missing:
+        message = (
+            f"{path.name}: {missing[0] if missing else 'weight_0'} is missing; write weight_0, "
+            "bias_0 and so on for each layer, and the mean and deviation of what is given to them"
+        )
+        raise ScenarioError(message)
+    if unknown := [name for name in arrays if name not in wanted]:
+        message = f"{path.name}: {shortened(unknown[0])} is not allowed; allowed: {wanted}"
+        raise ScenarioError(message)
+    numbers = {name: _numbers(path, name, arrays[name]) for name in wanted}
+    _refuse_what_does_not_fit(path, numbers, count)
+    return Network(
+        tuple(numbers[f"weight_{i}"] for i in range(count)),
+        tuple(numbers[f"bias_{i}"] for i in range(count)),
+        numbers["mean"],
+        numbers["deviation"],
+        activation,
+        words.get("task", ""),
+    )
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with ZipFile(path) as archive:
+            infos = archive.infolist()
+            size = sum(info.file_size for info in infos)
+        if size > MAX_BYTES or len(infos) > 2 * MAX_LAYERS + 4:
+            message = (
+                f"{path.name}: {len(infos)} arrays of {size} bytes; at most {MAX_LAYERS} layers of "
+                f"{MAX_BYTES // 2**20} MiB are read"
+            )
+            raise ScenarioError(message)
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except OSError as error:
+        message = f"cannot read '{path}': {error.strerror or error}"
+        raise ScenarioError(message) from None
+    except (BadZipFile, ZlibError, ValueError, EOFError, KeyError, NotImplementedError) as error:
+        message = f"{path.name}: not an archive of plain arrays as numpy.savez writes it ({error})"
+        raise ScenarioError(message) from None
+
+
+def _word(path: Path, name: str, array: np.ndarray) -> str:
+    if array.dtype.kind != "U" or array.shape:
+        message = f"{path.name}: {name} must be a word"
+        raise ScenarioError(message)
+    return str(array)
+
+
+def _numbers(path: Path, name: str, array: np.ndarray) -> np.ndarray:
+    wanted = 2 if name.startswith("weight") else 1
+    if array.dtype.kind != "f" or array.ndim != wanted or not array.size:
+        message = (
+            f"{path.name}: {name} must be an array of floating-point numbers in {wanted} "
+            f"dimension{'s' if wanted > 1 else ''}; it is {array.dtype} of shape {array.shape}"
+        )
+        raise ScenarioError(message)
+    if not np.isfinite(array).all():
+        message = f"{path.name}: {name} holds numbers that are not finite"
+        raise ScenarioError(message)
+    return array
+
+
+def _refuse_what_does_not_fit(path: Path, numbers: dict[str, np.ndarray], count: int) -> None:
+    before = len(numbers["mean"])
+    if len(numbers["deviation"]) != before or not (numbers["deviation"] > 0.0).all():
+        message = f"{path.name}: deviation must be {before} numbers above 0, as mean has {before}"
+        raise ScenarioError(message)
+    for i in range(count):
+        outputs, inputs = numbers[f"weight_{i}"].shape
+        if inputs != before or len(numbers[f"bias_{i}"]) != outputs:
+            message = (
+                f"{path.name}: weight_{i} is {outputs} by {inputs} and bias_{i} has "
+                f"{len(numbers[f'bias_{i}'])} numbers; {before} come into this layer"
+            )
+            raise ScenarioError(message)
+        before = outputs

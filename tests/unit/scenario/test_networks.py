@@ -1,0 +1,89 @@
+"""Trained policies from files: what they compute, and what is refused."""
+
+import pickle
+import zipfile
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from kittiwake.core.errors import ScenarioError
+from kittiwake.scenario import networks
+from kittiwake.scenario.networks import read_network
+
+LAYERS = {
+    "weight_0": np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]),
+    "bias_0": np.array([0.0, 0.1, -0.1]),
+    "weight_1": np.array([[0.5, -0.5, 1.0]]),
+    "bias_1": np.array([0.2]),
+    "mean": np.array([1.0, -1.0]),
+    "deviation": np.array([2.0, 0.5]),
+}
+
+
+def written(folder, **arrays):
+    path = folder / "policy.npz"
+    np.savez(path, **{**LAYERS, **arrays})
+    return path
+
+
+def refusal(path):
+    with pytest.raises(ScenarioError) as refused:
+        read_network(path)
+    return str(refused.value)
+
+
+def test_it_computes_what_its_layers_say(tmp_path):
+    network = read_network(written(tmp_path, task="hover"))
+    given = np.array([2.0, -1.2])
+    scaled = (given - LAYERS["mean"]) / LAYERS["deviation"]
+    hidden = np.tanh(LAYERS["weight_0"] @ scaled + LAYERS["bias_0"])
+    wanted = LAYERS["weight_1"] @ hidden + LAYERS["bias_1"]
+    np.testing.assert_allclose(network(jnp.asarray(given)), wanted, rtol=1e-12)
+    assert (network.inputs, network.outputs, network.task) == (2, 1, "hover")
+
+
+def test_between_layers_it_may_have_another_activation(tmp_path):
+    network = read_network(written(tmp_path, activation="relu"))
+    scaled = np.array([-10.0, 10.0])  # as much as counts
+    hidden = np.maximum(LAYERS["weight_0"] @ scaled + LAYERS["bias_0"], 0.0)
+    wanted = LAYERS["weight_1"] @ hidden + LAYERS["bias_1"]
+    np.testing.assert_allclose(network(jnp.asarray([-1e6, 1e6])), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"bias_1": np.array([0.2, 0.3])}, "weight_1 is 1 by 3 and bias_1 has 2 numbers"),
+        ({"weight_0": np.ones((3, 4))}, "weight_0 is 3 by 4"),
+        ({"deviation": np.array([2.0, 0.0])}, "numbers above 0"),
+        ({"mean": np.array([np.nan, 0.0])}, "mean holds numbers that are not finite"),
+        ({"mean": np.array([1, 2])}, "mean must be an array of floating-point numbers"),
+        ({"weight_2": np.ones((1, 1))}, "bias_2 is missing"),
+        ({"extra": np.ones(1)}, "'extra' is not allowed"),
+        ({"activation": "tahn"}, "tanh"),
+        ({"task": np.ones(2)}, "task must be a word"),
+    ],
+)
+def test_what_is_no_network_is_refused(arrays, said, tmp_path):
+    assert said in refusal(written(tmp_path, **arrays))
+
+
+def test_objects_are_never_read(tmp_path):
+    path = tmp_path / "policy.npz"
+    np.savez(path, weight_0=np.array([print], dtype=object))
+    assert "not an archive of plain arrays" in refusal(path)
+    path.write_bytes(pickle.dumps(LAYERS))
+    assert "not an archive of plain arrays" in refusal(path)
+
+
+def test_what_would_fill_the_memory_is_not_unpacked(tmp_path, monkeypatch):
+    path = tmp_path / "policy.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("weight_0.npy", bytes(2**20))
+    monkeypatch.setattr(networks, "MAX_BYTES", 2**19)
+    assert "1 arrays of 1048576 bytes" in refusal(path)
+
+
+def test_a_missing_file_is_told(tmp_path):
+    assert "cannot read" in refusal(tmp_path / "none.npz")
