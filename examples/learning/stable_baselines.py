@@ -81,7 +81,7 @@ def train(task: str, minutes: float, seed: int = 0, count: int = 128) -> tuple[P
     worlds = Worlds(task, count, overrides={"time.duration_s": 10})
     scaled = VecNormalize(VecMonitor(worlds), gamma=0.99)
     ppo = PPO(
-        "MlpPolicy", scaled, seed=seed, verbose=1, device="cpu", n_steps=64, batch_size=2048,
+        "MlpPolicy", scaled, seed=seed, verbose=1, device="cpu", n_steps=64, batch_size=16 * count,
         n_epochs=5, learning_rate=1e-3, policy_kwargs={"log_std_init": -1.5},
     )  # fmt: skip
     return ppo.learn(10**9, callback=Until(minutes), log_interval=10), scaled

@@ -16,6 +16,8 @@ from kittiwake.tasks import TASKS
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 WORLDS, STEPS = 64, 40
+# 100,000 of all worlds together
+MANY_STEPS = 1563
 
 
 # each takes half a minute, most of which is compiling
@@ -96,13 +98,15 @@ def test_the_same_seed_gives_the_same_bits_and_another_one_does_not(single):
     first, again = flown(3), flown(3)
     np.testing.assert_array_equal(first[0], again[0])
     assert first[1] == again[1]
+    assert not np.array_equal(first[0], flown(4)[0])
 
 
-def test_all_that_is_seen_lies_in_the_space(vector):
+@pytest.mark.parametrize("steps", [STEPS, pytest.param(MANY_STEPS, marks=pytest.mark.slow)])
+def test_all_that_is_seen_lies_in_the_space(vector, steps):
     rng = np.random.default_rng(0)
     vector.reset(seed=0)
     space = vector.single_observation_space
-    for _ in range(STEPS):
+    for _ in range(steps):
         actions = rng.uniform(-1, 1, vector.action_space.shape).astype(np.float32)
         seen, reward, _, _, info = vector.step(actions)
         assert seen.dtype == np.float32
