@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.keys import named_each, seed_key
-from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.signals import blank
 from kittiwake.core.strong import strong
 from kittiwake.core.vehicle import Vehicle
@@ -228,6 +228,38 @@ class Env:
             return None
         return scene.each(lambda agent: self.task.baseline(state.goal, agent, scene)).reshape(-1)
 
+    def believed(self, state: EnvState) -> Kinematics:
+        """How agents believe to move, along a leading axis."""
+        fleet = self.randomisation.flown(self.fleet, state.drawn)
+        seen = self._seen_in(fleet, state).groups[self._members.group].estimate
+        return jax.tree.map(lambda leaf: _picked(leaf, self._members.lanes), seen)
+
+    def elapsed_s(self, state: EnvState) -> Real:
+        """How long an episode has lasted."""
+        elapsed = jnp.asarray(state.fleet.tick - state.fleet.began, jnp.result_type(float))
+        return elapsed * self.fleet.dt_s
+
+    def resumed(
+        self, key: PRNGKeyArray, motion: Kinematics, state: EnvState, elapsed_s: Real
+    ) -> EnvState:
+        """An episode of another environment of the same task, gone on with in this one.
+
+        Agents move as told. Of the other world there counts what was drawn, what the task
+        remembers and the time; everything else begins as the scenario says.
+
+        Args:
+            key: of the noise in this one.
+            motion: of agents, along a leading axis.
+            state: of the other environment.
+            elapsed_s: how long the episode has lasted there.
+        """
+        fleet = self.randomisation.flown(self.fleet, state.drawn)
+        fleet = self._starting(fleet, jax.vmap(_moving)(motion))
+        ticks = jnp.round(elapsed_s * fleet.rate_hz).astype(jnp.int32)
+        begun = replace(fleet.init(key), began=-ticks)
+        steps = ticks // self.every
+        return self._kept(begun, fleet.perceive(begun), state.goal, state.drawn, steps, key)
+
     @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """By vehicle what its row of ``rows`` holds, the time first."""
@@ -243,8 +275,7 @@ class Env:
 
     def rows(self, state: EnvState) -> dict[str, Float[Array, " columns"]]:
         """What a log would hold of each vehicle now; its commands are those of its guidance."""
-        elapsed = jnp.asarray(state.fleet.tick - state.fleet.began, jnp.result_type(float))
-        time_s = elapsed * self.fleet.dt_s
+        time_s = jnp.asarray(self.elapsed_s(state))
         groups = rows(self.fleet, self._snapshots(state))
         return {
             name: jnp.concatenate([time_s[None], group[lane]])
@@ -280,12 +311,21 @@ class Env:
         """With the agents where the task wants them to begin."""
         if type(self.task).starts is AbstractTask.starts:
             return fleet
+        lanes = np.asarray(self._members.lanes)
+        given = jax.tree.map(lambda leaf: leaf[lanes], self._given_starts(fleet))
+        return self._starting(fleet, self.task.starts(given, key))
+
+    def _given_starts(self, fleet: Fleet) -> Start:
+        """Of all vehicles of the agents' group, along a leading axis."""
+        group = fleet.groups[self._members.group]
+        return group.map(lambda vehicle, _: strong(vehicle.start), group.name_hashes)
+
+    def _starting(self, fleet: Fleet, starts: Start) -> Fleet:
+        """With agents that begin so."""
         groups, lanes = list(fleet.groups), np.asarray(self._members.lanes)
-        group = groups[self._members.group]
-        given = group.map(lambda vehicle, _: strong(vehicle.start), group.name_hashes)
-        own = self.task.starts(jax.tree.map(lambda leaf: leaf[lanes], given), key)
-        starts = jax.tree.map(lambda all_, some: all_.at[lanes].set(some), given, own)
-        groups[self._members.group] = group.starting(starts)
+        given = self._given_starts(fleet)
+        merged = jax.tree.map(lambda all_, some: all_.at[lanes].set(some), given, starts)
+        groups[self._members.group] = groups[self._members.group].starting(merged)
         return replace(fleet, groups=tuple(groups))
 
     def _observed(self, goal: Any, scene: Scene) -> Float[Array, " numbers"]:
@@ -388,6 +428,14 @@ def _agent(
         actuators=strong(vehicle.dynamics.actuators(dynamics)),
         surroundings=seen.surroundings,
         number=number,
+    )
+
+
+def _moving(motion: Kinematics) -> Start:
+    euler = motion.euler_world_from_body
+    return Start(
+        *(motion.position_world_m, euler.roll_rad, euler.pitch_rad, euler.yaw_rad),
+        *(motion.velocity_world_mps, motion.angular_velocity_body_radps),
     )
 
 

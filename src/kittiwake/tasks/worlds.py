@@ -66,11 +66,11 @@ class Worlds:
         tick, first = jnp.zeros((), jnp.int32), jnp.zeros(self.count, jnp.int32)
         keys = _keys(key, self._numbers, first)
         envs, seen = self._begin(keys, tick, hard)
-        return WorldsState(_with_tick(envs, tick), key, first + 1, hard), seen
+        return WorldsState(with_tick(envs, tick), key, first + 1, hard), seen
 
     def step(self, state: WorldsState, actions: Float[Array, "worlds numbers"] | None) -> Outcome:
         """A control step of each; where it ends an episode, the next one begins."""
-        axes = _axes(state.envs)
+        axes = axes_of(state.envs)
         keys = jax.vmap(jax.random.fold_in)(state.envs.key, state.envs.steps)
         stepped: Any = jax.vmap(
             lambda *own: self.env.step_beside(AXIS, *own),
@@ -81,7 +81,7 @@ class Worlds:
         tick = state.envs.fleet.tick + self.env.every
         done = stepped.terminated | stepped.truncated
         envs, seen, episodes = self._renewed(state, stepped, tick, done)
-        later = WorldsState(_with_tick(envs, tick), state.root, episodes, state.difficulty)
+        later = WorldsState(with_tick(envs, tick), state.root, episodes, state.difficulty)
         return Outcome(
             *(later, seen, stepped.reward, stepped.terminated, stepped.truncated),
             *(stepped.rewards, stepped.observation),
@@ -125,10 +125,11 @@ def _keys(root: PRNGKeyArray, worlds: Any, episodes: Any) -> Key[Array, " worlds
     return jax.vmap(episode_key, (None, 0, 0))(root, worlds, episodes)
 
 
-def _with_tick(envs: EnvState, tick: Count | None) -> EnvState:
+def with_tick(envs: EnvState, tick: Count | None) -> EnvState:
+    """Worlds whose clock stands there."""
     return eqx.tree_at(lambda all_: all_.fleet.tick, envs, tick)
 
 
-def _axes(envs: EnvState) -> Any:
-    """Along which axis a state is mapped: all but the clock."""
-    return _with_tick(jax.tree.map(lambda _: 0, envs), None)
+def axes_of(envs: EnvState) -> Any:
+    """Along which axis worlds are mapped: all of them but the clock."""
+    return with_tick(jax.tree.map(lambda _: 0, envs), None)
