@@ -1,14 +1,18 @@
 """The examples run as a reader would run them, and what they print is true."""
 
+import importlib.util
 import os
 import re
 import subprocess
 import sys
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import kittiwake as kw
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -136,3 +140,54 @@ def test_read_a_sensor(printed):
     assert abs(readings - 144) < 5 * (180 * 0.8 * 0.2) ** 0.5
     assert abs(error_cm - 3.0) < 5 * 3.0 / (2 * readings) ** 0.5
     assert miss_cm < error_cm
+
+
+@pytest.fixture(scope="module")
+def ppo():
+    """The example of learning as a module."""
+    spec = importlib.util.spec_from_file_location("ppo", ROOT / "examples" / "learning" / "ppo.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+@pytest.fixture(scope="module")
+def spot():
+    """A task that compiles fast."""
+    return kw.make("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.2})
+
+
+def test_a_learned_policy_is_saved_as_plain_arrays(ppo, spot, tmp_path):
+    settings = ppo.Settings(worlds=4, steps=8, epochs=1, batches=2, width=8)
+    learner, curve = ppo.train(spot, settings, minutes=10.0, steps=3 * 4 * 8)
+    assert curve[-1, 1] == 3 * 4 * 8
+    ppo.save(tmp_path, "keep-spot", learner, curve)
+    with np.load(tmp_path / "policy.npz", allow_pickle=False) as saved:
+        policy = dict(saved)
+    assert policy.pop("task") == "keep-spot"
+    seen = np.linspace(-1.0, 1.0, spot.observation_size, dtype=np.float32)
+    wanted = learner.policy.actor(learner.scale.apply(seen))
+    # what a reader of the file computes
+    hidden = np.clip((seen - policy["mean"]) / policy["deviation"], -10.0, 10.0)
+    for i in range(2):
+        hidden = np.tanh(policy[f"weight_{i}"] @ hidden + policy[f"bias_{i}"])
+    action = policy["weight_2"] @ hidden + policy["bias_2"]
+    np.testing.assert_allclose(action, wanted, rtol=0, atol=1e-6)
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    rows = np.loadtxt(tmp_path / "curve.csv", delimiter=",", skiprows=1, ndmin=2)
+    np.testing.assert_allclose(rows, curve, rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_a_policy_learns_to_keep_its_spot(ppo):
+    make = partial(kw.make, "keep-spot", conditions="noiseless")
+    eased = make(overrides=ppo.TRAINING["keep-spot"])
+    learner, _ = ppo.train(eased, ppo.Settings(), minutes=10.0, steps=4e6)
+    env = make(overrides={"time.duration_s": 20})
+    act = lambda _, seen, __: learner.policy.actor(learner.scale.apply(seen))  # noqa: E731
+    returned, lost = ppo.evaluate(env, act, episodes=4)
+    assert lost == 0.0
+    # on average within a metre; random actions end far below a loss
+    assert returned > -1.0 * env.max_steps
