@@ -20,8 +20,7 @@ from matplotlib.figure import Figure
 
 import kittiwake as kw
 
-# by task, what is flown differently while it is learned: sticks that are held for longer explore
-# farther, and shorter episodes spend less time where nothing can be gained
+# while it is learned: sticks held for longer explore farther, shorter episodes go less astray
 TRAINING = {"keep-spot": {"task.rate_hz": 10, "time.duration_s": 20}}
 
 
