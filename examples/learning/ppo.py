@@ -251,7 +251,7 @@ def train(
         if curve and curve[-1][0] > told_s + 10.0:
             told_s = curve[-1][0]
             print("{:5.0f} s  {:10.0f} steps  return {:10.3f}".format(*curve[-1]))
-    return learner, np.array(curve)
+    return learner, np.array(curve).reshape(-1, 3)
 
 
 def save(folder: Path, task: str, learner: Learner, curve: np.ndarray) -> None:
