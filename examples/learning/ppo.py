@@ -240,9 +240,9 @@ def train(
     env: kw.Env, settings: Settings, minutes: float, seed: int = 0, steps: float = jnp.inf
 ) -> tuple[Learner, np.ndarray]:
     """Learns for so long or so many steps; rows of seconds, steps so far and mean return."""
+    began, done, told_s = time.monotonic(), 0, 0.0
     ppo = Ppo(env, settings)
     learner, curve = ppo.begin(seed), []
-    began, done, told_s = time.monotonic(), 0, 0.0
     while (used := max((time.monotonic() - began) / (60.0 * minutes), done / steps)) < 1.0:
         learner, (ended, score) = ppo.update(learner, jnp.asarray(1.0 - used))
         done += settings.worlds * settings.steps
