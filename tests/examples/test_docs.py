@@ -45,7 +45,7 @@ def commands(verb):
 
 
 # pages whose programs take half a minute to compile
-LONG = {"compare.md", "flocking.md", "missions.md", "modes.md", "python.md"}
+LONG = {"compare.md", "flocking.md", "missions.md", "modes.md", "python.md", "tasks.md"}
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import kittiwake as kw
+from kittiwake.scenario.networks import read_network
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -169,17 +171,11 @@ def test_a_learned_policy_is_saved_as_plain_arrays(ppo, tmp_path):
     learner, curve = ppo.train(spot, settings, minutes=10.0, steps=3 * 4 * 8)
     assert curve[-1, 1] == 3 * 4 * 8
     ppo.save(tmp_path, "keep-spot", learner, curve)
-    with np.load(tmp_path / "policy.npz", allow_pickle=False) as saved:
-        policy = dict(saved)
-    assert policy.pop("task") == "keep-spot"
+    network = read_network(tmp_path / "policy.npz")
+    assert network.task == "keep-spot"
     seen = np.linspace(-1.0, 1.0, spot.observation_size, dtype=np.float32)
     wanted = learner.policy.actor(learner.scale.apply(seen))
-    # what a reader of the file computes
-    hidden = np.clip((seen - policy["mean"]) / policy["deviation"], -10.0, 10.0)
-    for i in range(2):
-        hidden = np.tanh(policy[f"weight_{i}"] @ hidden + policy[f"bias_{i}"])
-    action = policy["weight_2"] @ hidden + policy["bias_2"]
-    np.testing.assert_allclose(action, wanted, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(network(jnp.asarray(seen)), wanted, rtol=0, atol=1e-6)
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
     rows = np.loadtxt(tmp_path / "curve.csv", delimiter=",", skiprows=1, ndmin=2)
     np.testing.assert_allclose(rows, curve, rtol=1e-6)
@@ -189,12 +185,11 @@ def test_a_learned_policy_is_saved_as_plain_arrays(ppo, tmp_path):
 @pytest.mark.usefixtures("leniently")
 def test_a_policy_learns_to_keep_its_spot(ppo):
     make = partial(kw.make, "keep-spot", conditions="noiseless")
-    # without noise episodes of 10 s teach all that there is to learn
-    eased = make(overrides={"task.rate_hz": 10, "time.duration_s": 10})
-    learner, _ = ppo.train(eased, ppo.Settings(), minutes=10.0, steps=6e6)
-    env = make(overrides={"time.duration_s": 20})
+    eased = make(overrides=ppo.TRAINING["keep-spot"])
+    learner, _ = ppo.train(eased, ppo.Settings(), minutes=10.0, steps=4e6)
+    env = make()
     act = lambda _, seen, __: learner.policy.actor(learner.scale.apply(seen))  # noqa: E731
     returned, lost = ppo.evaluate(env, act, episodes=4)
     assert lost == 0.0
-    # on average within a metre; random actions end far below a loss
-    assert returned > -1.0 * env.max_steps
+    # on average within half a metre; random actions end far below a loss
+    assert returned > -0.25 * env.max_steps
