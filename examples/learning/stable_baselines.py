@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from ppo import TRAINING
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
@@ -77,8 +78,8 @@ class Until(BaseCallback):
 
 
 def train(task: str, minutes: float, seed: int = 0, count: int = 128) -> tuple[PPO, VecNormalize]:
-    """Learns for so long, in episodes of ten seconds."""
-    worlds = Worlds(task, count, overrides={"time.duration_s": 10})
+    """Learns for so long."""
+    worlds = Worlds(task, count, overrides=TRAINING.get(task, {}))
     scaled = VecNormalize(VecMonitor(worlds), gamma=0.99)
     ppo = PPO(
         "MlpPolicy", scaled, seed=seed, verbose=1, device="cpu", n_steps=64, batch_size=16 * count,

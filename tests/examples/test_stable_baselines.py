@@ -1,6 +1,7 @@
 """What stable-baselines3 learns is what flies."""
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import jax
@@ -17,10 +18,13 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def example():
     pytest.importorskip("stable_baselines3")
+    # as for a script in its folder
+    sys.path.insert(0, str(FILE.parent))
     spec = importlib.util.spec_from_file_location("stable_baselines", FILE)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    yield module
+    sys.path.remove(str(FILE.parent))
 
 
 def test_the_file_holds_the_policy_that_was_learned(example, tmp_path):
