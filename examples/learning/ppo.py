@@ -83,9 +83,9 @@ class Scale(NamedTuple):
         return jnp.clip((seen - self.mean) / self.deviation, -10.0, 10.0)
 
     def after(self, seen: jax.Array) -> "Scale":
-        """With a batch more, which counts as any before it, but no less than 3 %."""
+        """With a batch more, which counts as any before it, but no less than 0.2 %."""
         batches = self.batches + 1.0
-        share = jnp.maximum(1.0 / batches, 0.03)
+        share = jnp.maximum(1.0 / batches, 0.002)
         mean = self.mean + share * (seen.mean((0, 1)) - self.mean)
         spread = seen.var((0, 1)) + (seen.mean((0, 1)) - mean) * (seen.mean((0, 1)) - self.mean)
         return Scale(mean, self.variance + share * (spread - self.variance), batches)
@@ -265,7 +265,7 @@ def save(folder: Path, task: str, learner: Learner, curve: np.ndarray) -> None:
     np.savez(folder / "policy.npz", **arrays, mean=scale.mean, deviation=scale.deviation)
     axes = (figure := Figure(figsize=(6, 4), layout="constrained")).subplots()
     axes.plot(curve[:, 0], curve[:, 2])
-    axes.set_yscale("symlog", linthresh=10.0)
+    axes.set_ylim(np.quantile(curve[3:, 2], 0.02) if len(curve) > 3 else None)
     axes.set(title=task, xlabel="time [s]", ylabel="mean return of finished episodes")
     figure.savefig(folder / "curve.png", dpi=80)
     np.savetxt(folder / "curve.csv", curve, "%.8g", ",", header="time_s,steps,return", comments="")

@@ -186,7 +186,7 @@ def test_a_learned_policy_is_saved_as_plain_arrays(ppo, tmp_path):
 def test_a_policy_learns_to_keep_its_spot(ppo):
     make = partial(kw.make, "keep-spot", conditions="noiseless")
     eased = make(overrides=ppo.TRAINING["keep-spot"])
-    learner, _ = ppo.train(eased, ppo.Settings(), minutes=10.0, steps=4e6)
+    learner, _ = ppo.train(eased, ppo.Settings(), minutes=10.0, steps=8e6)
     env = make()
     act = lambda _, seen, __: learner.policy.actor(learner.scale.apply(seen))  # noqa: E731
     returned, lost = ppo.evaluate(env, act, episodes=4)

@@ -22,6 +22,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool, Float, UInt8
 
+from kittiwake.core.extras import optional
 from kittiwake.core.keys import seed_key
 from kittiwake.scenario.document import written
 from kittiwake.sim.packing import Packing
@@ -36,6 +37,7 @@ Picture = UInt8[np.ndarray, "height width 3"]
 SEEDS = 2**63
 # width and height in pixels
 PICTURE = (480, 320)
+RENDER_MODES = ["rgb_array"]
 
 
 class Single:
@@ -90,7 +92,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
     ``reset(options={"difficulty": 0.3})`` has that much of the curriculum's variety.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012  Gymnasium's own
+    metadata = {"render_modes": RENDER_MODES, "render_fps": 50}  # noqa: RUF012  Gymnasium's own
 
     def __init__(
         self,
@@ -100,6 +102,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         overrides: Mapping[str, Any] = MappingProxyType({}),
         render_mode: str | None = None,
     ) -> None:
+        _check_render_mode(render_mode)
         self._single = single(task, conditions, overrides)
         self.env = self._single.env
         self.observation_space, self.action_space = spaces(self.env)
@@ -107,6 +110,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         self._root = seed_key(0)
         self._episode = 0
         self._seeded = False
+        self._ended: bool | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -121,12 +125,23 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
             reset = self._single.reset(self._root, self._episode, difficulty)
         self._floats, self._words, seen = reset
         self._episode += 1
+        self._ended = False
         self.seen = np.array(seen, np.float32)
         return self.seen, {}
 
     def step(self, action: Numbers) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
-        """A control step."""
-        given = np.asarray(action, self._floats.dtype)
+        """A control step.
+
+        Raises:
+            ResetNeeded: before the first ``reset``.
+            ValueError: for an action of another shape, or with numbers that are not finite.
+        """
+        if self._ended is None:
+            message = "there is no episode yet; call reset() first"
+            raise gymnasium.error.ResetNeeded(message)
+        if self._ended:
+            gymnasium.logger.warn("step() after the end of an episode; call reset() instead.")
+        given = _checked(action, (self.env.action_size,)).astype(self._floats.dtype)
         with self.env.mode():
             self._floats, self._words, told = self._single.step(self._floats, self._words, given)
         numbers = np.asarray(told)
@@ -134,6 +149,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         reward, terminated, truncated = numbers[size : size + 3].tolist()
         info = {"rewards": numbers[size + 3 :].copy()} if count > 1 else {}
         self.seen = numbers[:size].astype(np.float32)
+        self._ended = bool(terminated or truncated)
         return self.seen, reward, bool(terminated), bool(truncated), info
 
     def render(self) -> Picture | None:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -157,7 +173,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
     """
 
     metadata = {  # noqa: RUF012  Gymnasium's own
-        "render_modes": ["rgb_array"],
+        "render_modes": RENDER_MODES,
         "render_fps": 50,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
@@ -171,6 +187,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         overrides: Mapping[str, Any] = MappingProxyType({}),
         render_mode: str | None = None,
     ) -> None:
+        if num_envs < 1:
+            message = f"num_envs of {num_envs} is not allowed; must be 1 or more"
+            raise ValueError(message)
+        _check_render_mode(render_mode)
         self.env = make(task, conditions=conditions, overrides=overrides)
         self.num_envs, self.render_mode = num_envs, render_mode
         self.single_observation_space, self.single_action_space = spaces(self.env)
@@ -202,9 +222,18 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         Bool[np.ndarray, " worlds"],
         dict[str, Any],
     ]:
-        """A control step of all worlds."""
+        """A control step of all worlds.
+
+        Raises:
+            ResetNeeded: before the first ``reset``.
+            ValueError: for actions of another shape, or with numbers that are not finite.
+        """
+        if self._state is None:
+            message = "there are no episodes yet; call reset() first"
+            raise gymnasium.error.ResetNeeded(message)
+        given = _checked(actions, (self.num_envs, self.env.action_size))
         with self.env.mode():
-            outcome = self._step(self._state, actions)
+            outcome = self._step(self._state, given)
         self._state = outcome.state
         ended = np.array(outcome.terminated), np.array(outcome.truncated)
         done = ended[0] | ended[1]
@@ -239,6 +268,33 @@ def _with_ticks(envs: EnvState, count: int) -> EnvState:
     """Every world with a clock of its own."""
     ticks = jnp.broadcast_to(envs.fleet.tick, (count,))
     return eqx.tree_at(lambda all_: all_.fleet.tick, envs, ticks)
+
+
+def _check_render_mode(mode: str | None) -> None:
+    """Refuses pictures that could not be drawn, before anybody has waited for them.
+
+    Raises:
+        ValueError: for a mode that there is not.
+        MissingExtraError: without what draws.
+    """
+    if mode is None:
+        return
+    if mode not in RENDER_MODES:
+        message = f"render_mode {mode!r} is not allowed; allowed: None, {', '.join(RENDER_MODES)}"
+        raise ValueError(message)
+    optional("mujoco", "film")
+
+
+def _checked(action: Numbers, shape: tuple[int, ...]) -> Numbers:
+    """Refuses what is no action."""
+    given = np.asarray(action)
+    if given.shape != shape:
+        message = f"an action of shape {given.shape} is not allowed; it must have {shape}"
+        raise ValueError(message)
+    if not np.isfinite(given).all():
+        message = "an action holds numbers that are not finite; numbers from -1 to 1 are allowed"
+        raise ValueError(message)
+    return given
 
 
 def _plain(rows: Mapping[str, Any]) -> dict[str, Any]:

@@ -69,7 +69,15 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        """A control step of all agents."""
+        """A control step of all agents.
+
+        Raises:
+            ResetNeeded: before the first ``reset``.
+            ValueError: if an agent has no action, or something else has one.
+        """
+        if set(actions) != set(self.agents) and self.agents:
+            message = f"actions of {sorted(actions)} are not those of the agents {self.agents}"
+            raise ValueError(message)
         joint = np.concatenate([actions[agent] for agent in self.possible_agents])
         seen, reward, terminated, truncated, info = self._joint.step(joint)
         agents, each = self.agents, info.get("rewards", [reward])

@@ -17,6 +17,7 @@ from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.units import USER_UNITS
 from kittiwake.scenario.document import read_document
 from kittiwake.scenario.load import find
+from kittiwake.tasks.task import AbstractTask
 from kittiwake.vehicles.model import VehicleModel
 
 
@@ -56,6 +57,8 @@ def describe(registry: Registry | None, name: str, summary: str) -> Description:
     if issubclass(thing, AbstractSensor):
         told = ", ".join(field.name for field in fields(thing.measures))
         lines.append(f"Measures {told}. Takes a list of errors beside these keys:")
+    if issubclass(thing, AbstractTask):
+        lines += _of_task(thing)
     parameters = parameters_of(thing) | rate_of(thing)
     return Description(registry.family, heading, tuple(lines), parameters)
 
@@ -106,6 +109,15 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         return
     for key, inner in value.items():
         yield from _leaves(inner, f"{path}.{key}" if path else str(key))
+
+
+def _of_task(task: type[AbstractTask]) -> list[str]:
+    conditions = ", ".join(task.conditions)
+    return [
+        f"Set in the scenario {task.scenario}, for its vehicle or vehicles '{task.agents}'.",
+        f"Conditions: {conditions}." if conditions else "It has no conditions.",
+        "kw.make(NAME).space.names and .action_names say what agents see and do.",
+    ]
 
 
 def _of_vehicle(model: VehicleModel) -> list[str]:

@@ -125,7 +125,7 @@ def _write_scenario(simulation: Simulation, flight: Flight, folder: Path) -> Non
         "duration_s": flight.duration_s,
     }
     for path, file in simulation.scenario.tables.items():
-        target = folder / f"{'-'.join(str(key) for key in path[1:-1])}-{file.name}"
+        target = folder / "-".join([*map(str, path[1:-1]), file.name])
         if not target.exists() or not target.samefile(file):
             shutil.copyfile(file, target)
         entry: Any = data

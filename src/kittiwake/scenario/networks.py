@@ -30,7 +30,8 @@ def read_network(path: Path) -> Network:
     words = {name: _word(path, name, arrays.pop(name)) for name in WORDS if name in arrays}
     activation = words.get("activation", "tanh")
     if activation not in ACTIVATIONS:
-        message = f"{path.name}: activation: {did_you_mean(activation, list(ACTIVATIONS))}"
+        known = did_you_mean(activation, list(ACTIVATIONS))
+        message = f"{path.name}: activation: {shortened(activation)} is not allowed. {known}"
         raise ScenarioError(message)
     count = sum(name.startswith("weight_") for name in arrays)
     layers = [f"{part}_{i}" for part in ("weight", "bias") for i in range(count)]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from os import PathLike, fspath
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario import library
@@ -38,7 +38,11 @@ def make(
 
     Raises:
         KittiwakeError: for what there is not, or cannot be flown.
+        ValueError: for another precision.
     """
+    if precision not in get_args(Precision):
+        message = f"precision {precision!r} is not allowed; write 'float32' or 'float64'"
+        raise ValueError(message)
     name = fspath(task)
     known = name in TASKS.entries
     scenario = TASKS.find(name).scenario if known else name
