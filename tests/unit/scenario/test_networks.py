@@ -61,7 +61,7 @@ def test_between_layers_it_may_have_another_activation(tmp_path):
         ({"mean": np.array([1, 2])}, "mean must be an array of floating-point numbers"),
         ({"weight_2": np.ones((1, 1))}, "bias_2 is missing"),
         ({"extra": np.ones(1)}, "'extra' is not allowed"),
-        ({"activation": "tahn"}, "tanh"),
+        ({"activation": "softplus"}, "tanh"),
         ({"task": np.ones(2)}, "task must be a word"),
     ],
 )
