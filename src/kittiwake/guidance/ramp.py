@@ -20,6 +20,7 @@ from jaxtyping import Array, Int, PRNGKeyArray
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.core.ramp import Ramp
 from kittiwake.core.signals import Off, OneOf, PositionYaw
 from kittiwake.core.situation import Situation
 from kittiwake.geometry.scalar import Flag, Real
@@ -27,8 +28,6 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.beginning import Beginning
 from kittiwake.guidance.places import refuse_places
 
-SECONDS_PER_METRE, LEAST_HEIGHT_M = 4.0, 1.0
-JUMPS_AT = 0.9
 # faster, a vehicle is flying
 AT_REST_MPS = 0.1
 # higher over the ground, a vehicle does not stand
@@ -41,34 +40,6 @@ class RampState(eqx.Module):
 
     beginning: Beginning
     part: Int[Array, ""]
-
-
-class Ramp(eqx.Module):
-    """Of one height to another, over one place."""
-
-    from_m: Real
-    to_m: Real
-    duration_s: Real
-
-    @classmethod
-    def of(cls, from_m: Real, to_m: Real, duration_s: Real | None) -> "Ramp":
-        """In a time, or in the usual one."""
-        usual_s = SECONDS_PER_METRE * jnp.maximum(LEAST_HEIGHT_M, jnp.abs(to_m - from_m))
-        return cls(from_m, to_m, usual_s if duration_s is None else duration_s)
-
-    def point(self, beginning: Beginning, time_s: Real) -> PositionYaw:
-        """The set point at a time."""
-        share, place = time_s / self.duration_s, beginning.position_world_m
-        on_way = share <= JUMPS_AT
-        rate_mps = (self.to_m - self.from_m) / self.duration_s
-        height = jnp.where(on_way, self.from_m + rate_mps * time_s, self.to_m)
-        velocity = Vec3(0.0, 0.0, jnp.where(on_way, rate_mps, 0.0))
-        return PositionYaw(Vec3(place.x, place.y, height), beginning.yaw_rad, velocity)
-
-    def part(self, time_s: Real, idle_s: Real) -> Int[Array, ""]:
-        """Which part of the task a time belongs to."""
-        late = jnp.where(time_s > self.duration_s + idle_s, DONE, PAUSE)
-        return jnp.where(time_s > self.duration_s, late, RAMP).astype(jnp.int32)
 
 
 class RampTakeoff(AbstractGuidance):
@@ -115,8 +86,8 @@ class RampTakeoff(AbstractGuidance):
         moves = inputs.estimate.velocity_world_mps.norm() > AT_REST_MPS
         barred = jnp.logical_not(state.beginning.begun) & moves & (not self.force)
         refused = (state.part == REFUSED) | barred
-        part = jnp.where(refused, REFUSED, ramp.part(inputs.time_s, self.idle_s))
-        point = ramp.point(beginning, jnp.where(refused, 0.0, inputs.time_s))
+        part = jnp.where(refused, REFUSED, _part(ramp, inputs.time_s, self.idle_s))
+        point = _point(ramp, beginning, jnp.where(refused, 0.0, inputs.time_s))
         still = jnp.where(refused, 0.0, point.velocity_world_mps.z)
         point = replace(point, velocity_world_mps=Vec3(0.0, 0.0, still))
         return RampState(beginning, part), point
@@ -196,8 +167,8 @@ class RampLand(AbstractGuidance):
         beginning = state.beginning.at(inputs.estimate)
         goal = 0.0 if self.landing_height_world_m is None else self.landing_height_world_m
         ramp = Ramp.of(beginning.position_world_m.z, goal, self.duration_s)
-        point = ramp.point(beginning, inputs.time_s)
-        part = ramp.part(inputs.time_s, self.idle_s)
+        point = _point(ramp, beginning, inputs.time_s)
+        part = _part(ramp, inputs.time_s, self.idle_s)
         residual = (point.position_world_m - inputs.estimate.position_world_m).norm()
         failed = (residual > self.max_residual_m) & (not self.force)
         decided = state.part >= REFUSED
@@ -218,3 +189,16 @@ class RampLand(AbstractGuidance):
     def phase(self, state: Any) -> Int[Array, ""]:
         """The present one."""
         return state.part
+
+
+def _point(ramp: Ramp, beginning: Beginning, time_s: Real) -> PositionYaw:
+    """The set point at a time."""
+    place, velocity = beginning.position_world_m, Vec3(0.0, 0.0, ramp.rate_mps(time_s))
+    above = Vec3(place.x, place.y, ramp.height_m(time_s))
+    return PositionYaw(above, beginning.yaw_rad, velocity)
+
+
+def _part(ramp: Ramp, time_s: Real, idle_s: Real) -> Int[Array, ""]:
+    """Which part of the task a time belongs to."""
+    late = jnp.where(time_s > ramp.duration_s + idle_s, DONE, PAUSE)
+    return jnp.where(time_s > ramp.duration_s, late, RAMP).astype(jnp.int32)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import isfinite
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -19,6 +20,8 @@ import numpy as np
 
 from kittiwake.analysis.table import FAULTS
 from kittiwake.core.errors import CommandError, KittiwakeError, did_you_mean
+from kittiwake.core.kinematics import Start
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.carrying import carried
 from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.commands import numbers_of, refuse_dead_ends
@@ -39,14 +42,15 @@ from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.scenario.arming import armed, parts_that_fail
 from kittiwake.scenario.changing import changed
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.starts import lost_starts
 from kittiwake.scenario.tuning import tuned
 from kittiwake.sim.state import FleetState
 from kittiwake.tasks.trained import fleet_of
 
-# blocks a second, as far as the physics rate allows
 BLOCKS_HZ = 50.0
 
 Change = Callable[[Scenario], Scenario]
+Request = Callable[[FleetState], FleetState]
 # of a change: whose values it changes, what the log says of it, and how it is made
 Wanted = tuple[str, str, Change]
 
@@ -61,6 +65,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         clock: when blocks are flown.
         watch: called with each block.
         problems: what could not be done, to be shown to whoever asked for it.
+        blocks_hz: so often it takes effect what is asked for, as far as the physics rate allows.
         former: what an earlier flight went on in; if it still fits, nothing is compiled again.
     """
 
@@ -69,6 +74,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
     clock: Clock
     watch: Callable[[Block], None] = lambda _: None
     problems: SimpleQueue[str] = field(default_factory=SimpleQueue)
+    blocks_hz: float = BLOCKS_HZ
     former: TunableProgram | None = None
 
     def __post_init__(self) -> None:
@@ -89,7 +95,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._latest_failing: Mapping[str, Mapping[str, float]] = {}
         self._reading: Reading | None = None
         self._own_faults = {name: v.faults for name, v in self.scenario.vehicles.items()}
-        self._requests: SimpleQueue[Callable[[FleetState], FleetState]] = SimpleQueue()
+        self._requests: SimpleQueue[Request] = SimpleQueue()
+        self._later: list[Request] = []
         # what is wanted and not begun, and what the workshop is at
         self._changes: dict[str, Wanted] = {}
         self._doing: dict[str, Wanted] = {}
@@ -153,7 +160,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         """The state at the start."""
         del steps
         self._seed = seed
-        self._steps = max(1, round(self.rate_hz / BLOCKS_HZ))
+        self._steps = max(1, round(self.rate_hz / self.blocks_hz))
         self._plain = self.program.block(self._steps)
         state = self.program.start(seed)
         self._have_renewed()
@@ -168,7 +175,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self.time_s = tick / self.rate_hz
         if self._touched and self._tunable is None and self._latest is not None:
             state = self._handed_over(state, self._latest)
-        for request in _waiting(self._requests):
+        waiting, self._later = [*self._later, *_waiting(self._requests)], []
+        for request in waiting:
             state = request(state)
         if self._tunable is None:
             state, arrays = self._plain(state, ())
@@ -238,6 +246,25 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._refuse_when_over()
         self._ask(lambda fleet, state: fleet.begun_at(state, vehicle, step))
 
+    def place(self, vehicle: str, start: Start) -> None:
+        """Takes a vehicle somewhere else, where it begins anew; its guidance goes on.
+
+        Raises:
+            CommandError: if there is no such vehicle, or if it would be lost there.
+        """
+        self._refuse_when_over()
+        self.program.fleet.place(vehicle)
+        if not all(isfinite(float(number)) for number in jax.tree.leaves(start)):
+            message = f"'{vehicle}' cannot be placed: {start} holds numbers that are not finite"
+            raise CommandError(message)
+        moved = replace(self.scenario.vehicles[vehicle], start=start)
+        moved.dynamics.check_start(start)
+        for said in lost_starts(self.scenario.world, {vehicle: moved}):
+            message = f"'{vehicle}' cannot be placed there: {said.removeprefix(f'{vehicle}: ')}"
+            raise CommandError(message)
+        self._touched = True
+        self._requests.put(lambda state: self._placed(state, vehicle, start))
+
     def switch(self, vehicle: str, behaviours: Sequence[str]) -> None:
         """Makes only these of a vehicle's behaviours count."""
         self._ask(lambda fleet, state: fleet.switched(state, vehicle, behaviours))
@@ -300,6 +327,14 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
                 self._told[name] = maneuver.said
                 self._notices.put((name, f"asked: {maneuver.said}"))
         return commands
+
+    def _placed(self, state: FleetState, vehicle: str, start: Start) -> FleetState:
+        if self._tunable is None:
+            # until the program is compiled that can do it
+            self._later.append(lambda state: self._placed(state, vehicle, start))
+            return state
+        self._notices.put((vehicle, f"placed at {_written(start.position_world_m)} m"))
+        return self._tunable.placed(state, vehicle, start)
 
     def _refuse_when_over(self) -> None:
         if self._closed:
@@ -429,6 +464,10 @@ def _what_has_failed(
                   for f in (before, after))  # fmt: skip
     fails = [(name, f"{part} fails") for name, part in sorted(other - one)]
     return fails + [(name, f"{part} works again") for name, part in sorted(one - other)]
+
+
+def _written(place_m: Vec3) -> str:
+    return ", ".join(f"{float(getattr(place_m, axis)):g}" for axis in "xyz")
 
 
 def _tuned_to(

@@ -67,6 +67,7 @@ class Situation(NamedTuple):
     velocity_mps: Place
     yaw_rad: float
     touching: bool | None
+    q_world_from_body: Quaternion = Quaternion.identity()
 
 
 class Ability(NamedTuple):
@@ -298,6 +299,11 @@ def _numbers(vector: Vec3) -> Place:
     return np.array([float(vector.x), float(vector.y), float(vector.z)])
 
 
+def takes_in_body_axes(able: Ability) -> bool:
+    """Whether a vehicle takes velocities in its own axes."""
+    return BodyVelocityYawRate in able.takes or _flown_by_modes(able)
+
+
 # what of a row says where a vehicle believes to be
 BELIEVED = frozenset(
     {
@@ -318,6 +324,7 @@ def situation_of(row: Mapping[str, float]) -> Situation:
         np.array([row[f"estimate.v{axis}_mps"] for axis in "xyz"]),
         atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
         bool(row["contact"] > 0.0) if "contact" in row else None,
+        Quaternion(w, x, y, z),
     )
 
 

@@ -7,7 +7,7 @@ from queue import SimpleQueue
 
 from kittiwake.analysis.log import Log
 from kittiwake.runtime.clock import Clock
-from kittiwake.runtime.live import LiveCourse
+from kittiwake.runtime.live import BLOCKS_HZ, LiveCourse
 from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation
@@ -27,10 +27,14 @@ class Session:
     """
 
     def __init__(
-        self, scenario: Scenario, clock: Clock, watch: Callable[[Block], None] = lambda _: None
+        self,
+        scenario: Scenario,
+        clock: Clock,
+        watch: Callable[[Block], None] = lambda _: None,
+        blocks_hz: float = BLOCKS_HZ,
     ) -> None:
         self.clock = clock
-        self._watch = watch
+        self._watch, self._blocks_hz = watch, blocks_hz
         self._again, self._closed = threading.Event(), threading.Event()
         self.problems: SimpleQueue[str] = SimpleQueue()
         self._next_seed = scenario.seed
@@ -77,7 +81,7 @@ class Session:
         self.simulation = Simulation(scenario)
         program = self.simulation.program
         # what was wrong with a change may turn out in the flight that is to have it
-        parts = (scenario, program, self.clock, self._watch, self.problems)
+        parts = (scenario, program, self.clock, self._watch, self.problems, self._blocks_hz)
         self.course = LiveCourse(*parts, former=former)
 
     def _ended(self) -> bool:

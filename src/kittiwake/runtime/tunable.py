@@ -10,12 +10,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.columns import column_names, from_columns, to_columns
 from kittiwake.core.keys import seed_key
+from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import blank
 from kittiwake.core.strong import strong
 from kittiwake.core.vehicle import Vehicle
@@ -47,9 +50,10 @@ class TunableProgram:
         self._limits = jax.jit(lambda state: fleet.limits(state))
         with self._mode():
             self._numbers = _numbers(fleet)
-            self._init = jax.jit(lambda key: fleet.init(key))
+            self._init = jax.jit(partial(_begun, fleet))
+            self._key = seed_key(seed)
             # in which what another fleet does not remember begins
-            self.fresh: FleetState = self._init(seed_key(seed))
+            self.fresh = self._begun(_starts(fleet))
             step = jax.jit(self._step)
             orders = self._written({})
             self._asked: tuple[Mapping[str, Any], Any] = ({}, orders)
@@ -76,13 +80,28 @@ class TunableProgram:
         """The same for another flight, with a seed of its own."""
         self.tune(fleet, vehicles)
         with self._mode():
-            self.fresh = self._init(seed_key(seed))
+            self._key = seed_key(seed)
+            self.fresh = self._begun(_starts(fleet))
 
     def tune(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
         """Goes on with the numbers of a fleet that fits."""
         with self._mode():
             self._numbers = _numbers(fleet)
         self.fleet, self._vehicles = fleet, vehicles
+
+    def placed(self, state: FleetState, vehicle: str, start: Start) -> FleetState:
+        """The state in which a vehicle begins anew somewhere; only its guidance goes on."""
+        number, lane = self.fleet.place(vehicle)
+        with self._mode():
+            starts = _starts(self.fleet)
+            starts[number] = jax.tree.map(
+                lambda leaf, new: leaf.at[lane].set(new), starts[number], start
+            )
+            begun, before = self._begun(starts).groups[number], state.groups[number]
+            kept = before.guidance, before.streams
+            fresh = eqx.tree_at(lambda own: (own.guidance, own.streams), begun, kept)
+            group = jax.tree.map(lambda old, new: old.at[lane].set(new[lane]), before, fresh)
+            return eqx.tree_at(lambda whole: whole.groups[number], state, group)
 
     def check(self, vehicle: str, signal: Any) -> None:
         """Refuses what a vehicle cannot be commanded by.
@@ -145,6 +164,9 @@ class TunableProgram:
             own.addressed[lane] = True
         return written
 
+    def _begun(self, starts: list[Start]) -> FleetState:
+        return self._init(self._numbers, starts, self._key)
+
     def _mode(self) -> Any:
         return jax.enable_x64(not self.fleet.single_precision)
 
@@ -180,6 +202,25 @@ def _with(fleet: Fleet, parts: Any) -> Fleet:
     ]
     world = replace(fleet.world, wind=wind, current=current)
     return replace(fleet, groups=tuple(groups), world=world)
+
+
+def _starts(fleet: Fleet) -> list[Start]:
+    """Of each group's vehicles, along an axis."""
+    dtype = np.float32 if fleet.single_precision else np.float64
+    return [
+        jax.tree.map(
+            lambda *own: jnp.asarray(np.stack(own), dtype),
+            *(group.member(lane).start for lane in range(len(group.names))),
+        )
+        for group in fleet.groups
+    ]
+
+
+def _begun(fleet: Fleet, numbers: Any, starts: list[Start], key: PRNGKeyArray) -> FleetState:
+    """The state at the start, with these numbers, from these places."""
+    tuned = _with(fleet, numbers)
+    groups = [group.starting(own) for group, own in zip(tuned.groups, starts, strict=True)]
+    return replace(tuned, groups=tuple(groups)).init(key)
 
 
 def _frame_of(fleet: Fleet) -> Any:

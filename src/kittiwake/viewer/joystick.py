@@ -41,6 +41,8 @@ from kittiwake.geometry.vec3 import Vec3
 LEFT_X, LEFT_Y, L2, RIGHT_X, RIGHT_Y, R2 = range(6)
 CROSS, CIRCLE, SQUARE, TRIANGLE, L1, R1 = range(6)
 SHARE, L3, R3 = 8, 11, 12
+# where a click of a stick puts the vehicle, level and at rest
+PLACES_M = {L3: Vec3(0.0, 0.0, 6.0), R3: Vec3(0.0, 0.0, 1.0)}
 
 # the one that switches off comes first: it wins where several are pressed at once
 MODE_OF_BUTTON: dict[int, ModeName] = {
@@ -68,14 +70,15 @@ class Asked(NamedTuple):
     """What a reading of the pad asks for.
 
     ``mode`` is the one chosen last and ``signal`` its command, both None before; the signal of
-    ``inactive`` is ``Off``. The others are events of this reading alone.
+    ``inactive`` is ``Off``. The others are events of this reading alone: that a mode was chosen,
+    that the flight is to begin again, and where the vehicle is to be placed.
     """
 
     signal: StickSignal | None = None
     mode: ModeName | None = None
-    inactive: bool = False
+    chosen: bool = False
     restart: bool = False
-    reset: bool = False
+    place: Vec3 | None = None
 
 
 class Joystick:
@@ -115,9 +118,9 @@ class Joystick:
         return Asked(
             signal,
             self._mode,
-            inactive=R1 in pressed,
+            chosen=bool(chosen),
             restart=SHARE in pressed,
-            reset=bool({L3, R3} & pressed),
+            place=next((PLACES_M[button] for button in PLACES_M if button in pressed), None),
         )
 
     def _newly_pressed(self, pad: Pad) -> frozenset[int]:

@@ -3,9 +3,10 @@
 from typing import Any
 
 from kittiwake.core.errors import KittiwakeError
+from kittiwake.core.kinematics import Start
 from kittiwake.runtime.maneuvers import Obey
 from kittiwake.runtime.session import Session
-from kittiwake.viewer.joystick import Joystick, Pad
+from kittiwake.viewer.joystick import Asked, Joystick, Pad
 
 
 class Stick:
@@ -28,18 +29,26 @@ class Stick:
         """What it asks for now."""
         asked = self._joystick.read(pad)
         course = self._session.course
-        if asked.restart or asked.reset:
+        if asked.restart:
             self._signal = None
             self._session.restart()
             return
         if course is not self._course:
             self._course, self._signal = course, None
-        if asked.signal == self._signal:
+        self._ask(asked)
+
+    def _ask(self, asked: Asked) -> None:
+        """What is new of it."""
+        is_new = asked.signal != self._signal
+        if not is_new and asked.place is None:
             return
         self._signal = asked.signal
-        maneuver = None if asked.signal is None else Obey(asked.signal)
+        course = self._course
         try:
-            course.ask(self._vehicle, maneuver)
+            if is_new:
+                course.ask(self._vehicle, None if asked.signal is None else Obey(asked.signal))
+            if asked.place is not None:
+                course.place(self._vehicle, Start(asked.place))
         except KittiwakeError as error:
             # a stick that goes on moving says the same again and again
             if self._problem != str(error):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kittiwake.core.errors import CommandError, LadderError, ScenarioError
+from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import (
     AccelerationYaw,
     BodyVelocityYawRate,
@@ -33,6 +34,7 @@ MIXED = """
 name: mixed
 time: {rate_hz: 100, duration_s: 20}
 world:
+  area: {z_m: [-5, 50]}
   origin: {latitude_deg: 47.4, longitude_deg: 8.5}
   satellites: nominal
   turbulence: {type: dryden, speed_at_6m_mps: 2}
@@ -636,3 +638,42 @@ def test_a_vehicle_of_modes_flies_what_it_is_asked_for_as_a_mode(in_hands):
     hands.course.ask(name, Obey(AccelerationYaw(Vec3.zero(), 0.0)))
     hands.fly(0.1)
     assert hands.course.take_problems() == []
+
+
+# placed
+
+
+def test_a_placed_vehicle_begins_anew_there_and_its_guidance_goes_on(flock):
+    course = flock.course
+    flock.fly(2.0)
+    course.place("tern-1", Start(Vec3(3.0, 4.0, 6.0), yaw_rad=0.5))
+    before = flock.fly(0.02)
+    rows = flock.columns(before, "tern-1", *PLACE, "vx_mps", "qz")
+    np.testing.assert_allclose(rows[0], [3.0, 4.0, 6.0, 0.0, np.sin(0.25)], atol=1e-6)
+    # the other of its group has not been moved
+    assert np.abs(flock.columns(before, "tern-2", "x_m")).max() > 4.0
+    assert ("tern-1", "placed at 3, 4, 6 m") in course.notices()
+    there = flock.flown(10.0, "tern-1", *PLACE)[-1]
+    np.testing.assert_allclose(there, [0.0, 9.0, 5.0], atol=0.7)  # in gusts
+
+
+def test_a_vehicle_that_was_lost_flies_again_where_it_is_placed(flock):
+    flock.course.ask("tern-1", Obey(Off()))
+    assert flock.flown(5.0, "tern-1", "status")[-1, 0] > 0.0
+    flock.course.ask("tern-1", None)
+    flock.course.place("tern-1", Start(Vec3(0.0, 9.0, 5.0)))
+    assert flock.flown(1.0, "tern-1", "status").max() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        (Vec3(float("nan"), 0.0, 1.0), "not finite"),
+        (Vec3(0.0, 0.0, -500.0), r"cannot be placed there: .*z_m = -500"),
+    ],
+)
+def test_where_a_vehicle_would_be_lost_it_is_not_placed(drone, place, said):
+    with pytest.raises(CommandError, match=said):
+        drone.course.place("drone", Start(place))
+    with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
+        drone.course.place("dron", Start())

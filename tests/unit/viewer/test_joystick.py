@@ -80,7 +80,7 @@ def test_switching_off_wins_where_all_buttons_are_pressed_at_once():
     joystick = Joystick(SETTINGS)
     joystick.read(pad())
     asked = joystick.read(pad(0, 1, 2, 3, 4, 5))
-    assert (asked.mode, asked.inactive) == ("inactive", True)
+    assert (asked.mode, asked.chosen) == ("inactive", True)
 
 
 def test_a_button_counts_once_when_it_goes_down():
@@ -88,23 +88,23 @@ def test_a_button_counts_once_when_it_goes_down():
     joystick.read(pad())
     readings = [pad(5, 8, 11), pad(5, 8, 11), pad(), pad(5, 8, 11)]
     events = [joystick.read(reading)[2:] for reading in readings]
-    assert events == [(True, True, True), (False,) * 3, (False,) * 3, (True, True, True)]
+    all_at_once, nothing = (True, True, Vec3(0.0, 0.0, 6.0)), (False, False, None)
+    assert events == [all_at_once, nothing, nothing, all_at_once]
 
 
-@pytest.mark.parametrize("button", [11, 12])
-def test_either_stick_clicked_resets_and_does_nothing_else(button):
-    joystick = in_mode(1)
-    asked = joystick.read(pad(button))
-    assert asked[1:] == ("velocity-yaw-rate", False, False, True)
+@pytest.mark.parametrize(("button", "height_m"), [(11, 6.0), (12, 1.0)])
+def test_either_stick_clicked_places_and_does_nothing_else(button, height_m):
+    asked = in_mode(1).read(pad(button))
+    assert asked[1:] == ("velocity-yaw-rate", False, False, Vec3(0.0, 0.0, height_m))
 
 
 def test_share_restarts_and_does_nothing_else():
-    assert in_mode(1).read(pad(8))[1:] == ("velocity-yaw-rate", False, True, False)
+    assert in_mode(1).read(pad(8))[1:] == ("velocity-yaw-rate", False, True, None)
 
 
 @pytest.mark.parametrize("button", [6, 7, 9, 10])
 def test_the_other_buttons_do_nothing(button):
-    assert in_mode(1).read(pad(button))[1:] == ("velocity-yaw-rate", False, False, False)
+    assert in_mode(1).read(pad(button))[1:] == ("velocity-yaw-rate", False, False, None)
 
 
 def test_what_is_held_before_the_first_reading_does_not_count():

@@ -5,7 +5,9 @@ from math import inf
 import pytest
 
 from kittiwake.core.errors import CommandError
+from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import BodyVelocityYawRate, Off, PositionYaw
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.live import LiveCourse
 from kittiwake.runtime.session import Session
@@ -91,9 +93,18 @@ def test_what_is_refused_is_told_once(stick, session, asked):
     assert session.course.take_problems() == ["no places here"]
 
 
-@pytest.mark.parametrize("button", [SHARE, L3])
-def test_a_button_begins_anew(stick, session, asked, button):
-    stick.read(pad(button))
+def test_a_clicked_stick_places_the_vehicle_and_asks_it_for_nothing(stick, asked, monkeypatch):
+    placed = []
+    monkeypatch.setattr(
+        LiveCourse, "place", lambda _, vehicle, start: placed.append((vehicle, start))
+    )
+    stick.read(pad(L3))
+    assert placed == [("drone-1", Start(Vec3(0.0, 0.0, 6.0)))]
+    assert asked == []
+
+
+def test_a_button_begins_anew(stick, session, asked):
+    stick.read(pad(SHARE))
     assert session.wanted_again
     assert asked == []
 
