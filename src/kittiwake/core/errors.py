@@ -9,6 +9,7 @@ KittiwakeError                 every error raised on purpose
 ├── PrecisionError             pure functions called in the other floating-point mode
 ├── LogError                   a run folder or a log that cannot be read
 ├── HubError                   a hub that cannot be opened, or that refuses a member
+├── RosError                   a ROS node that cannot be started, or that cannot do what is asked
 ├── CockpitError               a cockpit whose page cannot be opened where it was asked for
 └── MissingExtraError          an optional library that is not installed
 """
@@ -70,6 +71,10 @@ class HubError(KittiwakeError):
 
 class CockpitError(KittiwakeError):
     """A cockpit that cannot be opened at an address, or not safely."""
+
+
+class RosError(KittiwakeError):
+    """A ROS node that cannot be started, or a message that ROS cannot take."""
 
 
 class MissingExtraError(KittiwakeError):

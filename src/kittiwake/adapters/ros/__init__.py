@@ -1,0 +1,1 @@
+"""Flights as ROS nodes: what drones publish, and what they are told, in ROS 1 and ROS 2."""

@@ -1,0 +1,64 @@
+"""What the simulator asks of a ROS node, whichever ROS it belongs to.
+
+A *plain message* is a mapping of field names to numbers, strings, lists and mappings; a time is an
+integer of nanoseconds, and what is left out is zero or empty. Kinds are written as in ROS 1
+("nav_msgs/Odometry"), topics and names absolutely ("/drone/odometry").
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from kittiwake.adapters.ros.gains import Gain
+
+
+class RosNode(Protocol):
+    """A node of one ROS. Callbacks may come from any thread of its library."""
+
+    def publisher(
+        self, topic: str, kind: str, *, latched: bool = False
+    ) -> Callable[[Mapping[str, Any]], None]:
+        """What publishes plain messages on a topic; a latched one tells late listeners its last."""
+        ...
+
+    def subscribe(self, topic: str, kind: str, heard: Callable[[Any], None]) -> None:
+        """Passes each message of a topic on as the library's own; attributes are alike in both."""
+        ...
+
+    def serve(self, name: str, kind: str, answer: Callable[[Any], Mapping[str, Any]]) -> None:
+        """Answers the library's request by a plain response; others go on while it takes long."""
+        ...
+
+    def offer_gains(
+        self,
+        namespace: str,
+        gains: Sequence[Gain],
+        changed: Callable[[dict[str, float]], dict[str, float]],
+    ) -> None:
+        """Lets others change gains.
+
+        Args:
+            namespace: where they stand.
+            gains: what there is.
+            changed: told the values that are to change, says which values hold then.
+        """
+        ...
+
+    def transforms(self) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+        """What publishes transforms, plain geometry_msgs/TransformStamped, many at once."""
+        ...
+
+    def inform(self, words: str) -> None:
+        """Says something for the log of ROS."""
+        ...
+
+    def warn(self, words: str) -> None:
+        """Says what somebody should look at."""
+        ...
+
+    def error(self, words: str) -> None:
+        """Says what went wrong."""
+        ...
+
+    def close(self) -> None:
+        """Leaves ROS; what comes later is not published."""
+        ...

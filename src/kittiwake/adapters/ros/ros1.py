@@ -1,0 +1,133 @@
+"""A node of ROS 1, by rospy. A process can have one, once."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kittiwake.adapters.ros import ros1_gains
+from kittiwake.adapters.ros.definitions import message_class, service_class
+from kittiwake.adapters.ros.gains import Gain
+from kittiwake.adapters.ros.ros1_filling import filler
+from kittiwake.adapters.ros.ros1_library import library
+from kittiwake.adapters.ros.ros1_logging import keep_to_itself
+from kittiwake.adapters.ros.ros1_master import check_place
+from kittiwake.core.errors import RosError
+
+# messages that wait for a listener which takes them slower than they come
+WAITING = 20
+
+
+class Ros1Node:
+    """A node that ``rosnode list`` shows; implements ``RosNode``.
+
+    Attributes:
+        left: set when the node has left ROS, also when somebody else told it to.
+        name: in full.
+    """
+
+    def __init__(
+        self,
+        name: str = "kittiwake",
+        remappings: Sequence[str] = (),
+        *,
+        follows_clock: bool = False,
+    ) -> None:
+        """Joins ROS.
+
+        Args:
+            name: of the node.
+            remappings: arguments of ROS, such as "odometry:=/other" and "_parameter:=3".
+            follows_clock: whether its time is that of /clock if /use_sim_time is set.
+
+        Raises:
+            MissingExtraError: if ROS 1 is not installed.
+            RosError: if there is no master, if it has a node of this name, or if the process has
+                had a node already.
+        """
+        self._rospy = rospy = library("rospy")
+        if rospy.core.is_initialized():
+            message = "this process has had a node of ROS 1, and there can be no other"
+            raise RosError(message)
+        check_place(name, remappings)
+        self.left = threading.Event()
+        rospy.on_shutdown(self.left.set)
+        with keep_to_itself():
+            rospy.init_node(
+                name,
+                argv=["kittiwake", *remappings],
+                anonymous=False,
+                log_level=rospy.INFO,
+                disable_rostime=not follows_clock,
+                disable_signals=True,
+            )
+        self.name: str = rospy.get_name()
+
+    def publisher(
+        self, topic: str, kind: str, *, latched: bool = False
+    ) -> Callable[[Mapping[str, Any]], None]:
+        """What publishes plain messages on a topic; a latched one tells late listeners its last."""
+        rospy, message_type = self._rospy, message_class(kind)
+        fill = filler(message_type)
+        topic_publisher = rospy.Publisher(
+            topic, message_type, latch=latched, tcp_nodelay=True, queue_size=WAITING
+        )
+
+        def publish(plain: Mapping[str, Any]) -> None:
+            if not latched and topic_publisher.get_num_connections() == 0:
+                return
+            try:
+                topic_publisher.publish(fill(plain))
+            except rospy.ROSException:
+                # the topic closes when the node leaves, at any moment
+                if not rospy.is_shutdown():
+                    raise
+
+        return publish
+
+    def subscribe(self, topic: str, kind: str, heard: Callable[[Any], None]) -> None:
+        """Passes each message of a topic on; of those that come faster than that, the latest."""
+        self._rospy.Subscriber(topic, message_class(kind), heard, queue_size=1, tcp_nodelay=True)
+
+    def serve(self, name: str, kind: str, answer: Callable[[Any], Mapping[str, Any]]) -> None:
+        """Answers requests, each caller in a thread of its own."""
+        service = service_class(kind)
+        fill = filler(service._response_class)
+        self._rospy.Service(name, service, lambda request: fill(answer(request)))
+
+    def offer_gains(
+        self,
+        namespace: str,
+        gains: Sequence[Gain],
+        changed: Callable[[dict[str, float]], dict[str, float]],
+    ) -> None:
+        """Lets others change gains, by a server of dynamic_reconfigure.
+
+        Values that ``changed`` does not give back stay as they were. What stands on the parameter
+        server already counts from the start.
+        """
+        ros1_gains.offer(namespace, gains, changed)
+
+    def transforms(self) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+        """What publishes transforms on /tf."""
+        publish = self.publisher("/tf", "tf2_msgs/TFMessage")
+        return lambda transforms: publish({"transforms": transforms})
+
+    def parameter(self, name: str, otherwise: str) -> str:
+        """A private parameter of the node."""
+        return str(self._rospy.get_param(f"~{name}", otherwise))
+
+    def inform(self, words: str) -> None:
+        """Says something on /rosout and in the node's log."""
+        self._rospy.loginfo("%s", words)
+
+    def warn(self, words: str) -> None:
+        """Says what somebody should look at, there and on the terminal."""
+        self._rospy.logwarn("%s", words)
+
+    def error(self, words: str) -> None:
+        """Says what went wrong, there and on the terminal."""
+        self._rospy.logerr("%s", words)
+
+    def close(self) -> None:
+        """Leaves ROS."""
+        self._rospy.signal_shutdown("the simulator has closed it")

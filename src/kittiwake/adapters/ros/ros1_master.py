@@ -1,0 +1,59 @@
+"""Whether a ROS 1 master can be joined."""
+
+import os
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+from xmlrpc.client import ServerProxy
+
+from kittiwake.adapters.ros.ros1_library import library
+from kittiwake.core.errors import RosError
+
+# how long a master may take to answer
+PATIENCE_S = 2.5
+
+
+def check_place(name: str, remappings: Sequence[str] = ()) -> None:
+    """Raises ``RosError`` unless a master answers that has no living node of this name."""
+    rosgraph = library("rosgraph")
+    words = dict(word.split(":=", 1) for word in remappings)
+    full_name = rosgraph.names.get_ros_namespace(argv=list(remappings)) + words.get("__name", name)
+    uri = (
+        words.get("__master")
+        or os.environ.get("ROS_MASTER_URI")
+        or rosgraph.rosenv.DEFAULT_MASTER_URI
+    )
+    said = _Answers(uri, full_name)
+    if not said.master:
+        message = f"no ROS master answers at {uri} (ROS_MASTER_URI). Start one with: roscore"
+        raise RosError(message)
+    if said.namesake:
+        message = (
+            f"the master at {uri} has a node {full_name}, which a second one of this name would "
+            f"end. End it yourself with: rosnode kill {full_name}"
+        )
+        raise RosError(message)
+
+
+class _Answers(threading.Thread):
+    """Who answered in time. Looking names up and connecting may take minutes by itself."""
+
+    def __init__(self, uri: str, node: str) -> None:
+        super().__init__(daemon=True)
+        self.master = self.namesake = False
+        self._uri, self._node = uri, node
+        self.start()
+        self.join(PATIENCE_S)
+
+    def run(self) -> None:
+        # whatever goes wrong, it is not a master that answers
+        with suppress(Exception):
+            with ServerProxy(self._uri) as master:
+                master.getPid(self._node)
+                self.master = True
+                found: Any = master.lookupNode(self._node, self._node)
+            _, _, node_uri = found
+            with ServerProxy(node_uri) as node:
+                node.getPid(self._node)
+                self.namesake = True
