@@ -25,19 +25,12 @@ class Ros1Node:
         name: in full.
     """
 
-    def __init__(
-        self,
-        name: str = "kittiwake",
-        remappings: Sequence[str] = (),
-        *,
-        follows_clock: bool = False,
-    ) -> None:
+    def __init__(self, name: str = "kittiwake", remappings: Sequence[str] = ()) -> None:
         """Joins ROS.
 
         Args:
             name: of the node.
             remappings: arguments of ROS, such as "odometry:=/other" and "_parameter:=3".
-            follows_clock: whether its time is that of /clock if /use_sim_time is set.
 
         Raises:
             MissingExtraError: if ROS 1 is not installed.
@@ -57,7 +50,8 @@ class Ros1Node:
                 argv=["kittiwake", *remappings],
                 anonymous=False,
                 log_level=rospy.INFO,
-                disable_rostime=not follows_clock,
+                # whoever makes the time does not follow it
+                disable_rostime=True,
                 disable_signals=True,
             )
         self.name: str = rospy.get_name()

@@ -11,7 +11,7 @@ from kittiwake.adapters.ros.ros1_library import library
 from kittiwake.core.errors import RosError
 
 # how long a master may take to answer
-PATIENCE_S = 2.5
+PATIENCE_S = 2.0
 
 
 def check_place(name: str, remappings: Sequence[str] = ()) -> None:

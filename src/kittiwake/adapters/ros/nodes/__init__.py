@@ -1,0 +1,1 @@
+"""Programs that are nodes themselves: ``python -m kittiwake.adapters.ros.nodes.NAME``."""
