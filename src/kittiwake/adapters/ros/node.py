@@ -6,11 +6,12 @@ integer of nanoseconds, and what is left out is zero or empty. Kinds are written
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from kittiwake.adapters.ros.gains import Gain
 
 
+@runtime_checkable
 class RosNode(Protocol):
     """A node of one ROS. Callbacks may come from any thread of its library."""
 

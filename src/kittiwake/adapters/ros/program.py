@@ -4,7 +4,7 @@ import logging
 import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from kittiwake.adapters.ros.ros1 import Ros1Node
 from kittiwake.core.errors import KittiwakeError
@@ -14,27 +14,21 @@ logger = logging.getLogger(__name__)
 FAILED = 1
 
 
-def run(
-    parser: ArgumentParser,
-    work: Callable[[Ros1Node, Namespace], None],
-    arguments: Sequence[str] | None = None,
-) -> int:
+def run(parser: ArgumentParser, work: Callable[[Ros1Node, Namespace], None]) -> int:
     """Joins ROS under the parser's name and works until it is done or interrupted.
 
     Args:
         parser: of the program's own arguments; those with ":=" are ROS's.
         work: what to do.
-        arguments: of the command line unless given.
 
     Returns:
         What the process is to end with.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    options = parser.parse_args([word for word in words if ":=" not in word])
+    options = parser.parse_args([word for word in sys.argv[1:] if ":=" not in word])
     # a node that is killed would stay in the master's lists
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        node = Ros1Node(parser.prog, [word for word in words if ":=" in word])
+        node = Ros1Node(parser.prog)
         try:
             work(node, options)
         finally:

@@ -25,12 +25,8 @@ class Ros1Node:
         name: in full.
     """
 
-    def __init__(self, name: str = "kittiwake", remappings: Sequence[str] = ()) -> None:
-        """Joins ROS.
-
-        Args:
-            name: of the node.
-            remappings: arguments of ROS, such as "odometry:=/other" and "_parameter:=3".
+    def __init__(self, name: str = "kittiwake") -> None:
+        """Joins ROS, with the arguments for it (NAME:=VALUE) that the process has.
 
         Raises:
             MissingExtraError: if ROS 1 is not installed.
@@ -41,13 +37,12 @@ class Ros1Node:
         if rospy.core.is_initialized():
             message = "this process has had a node of ROS 1, and there can be no other"
             raise RosError(message)
-        check_place(name, remappings)
+        check_place(name)
         self.left = threading.Event()
         rospy.on_shutdown(self.left.set)
         with keep_to_itself():
             rospy.init_node(
                 name,
-                argv=["kittiwake", *remappings],
                 anonymous=False,
                 log_level=rospy.INFO,
                 # whoever makes the time does not follow it

@@ -35,8 +35,15 @@ def library(module: str) -> Any:
 def reach_for_debian() -> None:
     """Lets Python find Debian's packages, after all others, if they were made for its version."""
     folder = str(DEBIAN_PACKAGES)
-    if _fits() and folder not in sys.path:
+    if fits() and folder not in sys.path:
         sys.path.append(folder)
+
+
+def fits() -> bool:
+    """Whether Debian's packages are for the Python that runs."""
+    return (
+        DEBIAN_PYTHON.resolve().name == f"python{sys.version_info.major}.{sys.version_info.minor}"
+    )
 
 
 def _imported(module: str) -> Any:
@@ -55,15 +62,9 @@ def _refuse_others(error: ModuleNotFoundError, module: str) -> None:
         raise error
 
 
-def _fits() -> bool:
-    return (
-        DEBIAN_PYTHON.resolve().name == f"python{sys.version_info.major}.{sys.version_info.minor}"
-    )
-
-
 def _which() -> str:
     """What to say where Debian's packages are there, but for another version of Python."""
-    if _fits() or not DEBIAN_PACKAGES.is_dir():
+    if fits() or not DEBIAN_PACKAGES.is_dir():
         return ""
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
     return f" (it is for {DEBIAN_PYTHON.resolve().name}, and this is Python {own})"

@@ -1,8 +1,7 @@
 """Whether a ROS 1 master can be joined."""
 
-import os
+import sys
 import threading
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 from xmlrpc.client import ServerProxy
@@ -14,16 +13,12 @@ from kittiwake.core.errors import RosError
 PATIENCE_S = 2.0
 
 
-def check_place(name: str, remappings: Sequence[str] = ()) -> None:
+def check_place(name: str) -> None:
     """Raises ``RosError`` unless a master answers that has no living node of this name."""
     rosgraph = library("rosgraph")
-    words = dict(word.split(":=", 1) for word in remappings)
-    full_name = rosgraph.names.get_ros_namespace(argv=list(remappings)) + words.get("__name", name)
-    uri = (
-        words.get("__master")
-        or os.environ.get("ROS_MASTER_URI")
-        or rosgraph.rosenv.DEFAULT_MASTER_URI
-    )
+    own_name = rosgraph.names.load_mappings(sys.argv).get("__name", name)
+    full_name = rosgraph.names.get_ros_namespace() + own_name
+    uri = rosgraph.get_master_uri()
     said = _Answers(uri, full_name)
     if not said.master:
         message = f"no ROS master answers at {uri} (ROS_MASTER_URI). Start one with: roscore"

@@ -8,7 +8,7 @@ nothing and "gains" otherwise: ``configure_controllers drone1 drone2 _servers_ns
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kittiwake.adapters.ros.program import run
 from kittiwake.adapters.ros.ros1 import Ros1Node
@@ -16,6 +16,7 @@ from kittiwake.adapters.ros.ros1_gains import RemoteGains
 from kittiwake.core.errors import KittiwakeError
 
 
+@runtime_checkable
 class Changeable(Protocol):
     """Gains of another node."""
 

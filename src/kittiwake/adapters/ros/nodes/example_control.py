@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from math import cos, sin
 from threading import Event
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from kittiwake.adapters.ros.node import RosNode
 from kittiwake.adapters.ros.program import run
@@ -47,6 +47,7 @@ class Circle(NamedTuple):
         }
 
 
+@runtime_checkable
 class Leavable(RosNode, Protocol):
     """A node that says when it has left ROS."""
 
