@@ -44,6 +44,11 @@ TRANSFORM = {
         "rotation": {"y": 0.6, "w": 0.8},
     },
 }
+CARRIED = {
+    "header": header("drone"),
+    "child_frame_id": "drone/lidar",
+    "transform": {"translation": {"z": 0.5}, "rotation": {"w": 1.0}},
+}
 
 
 def main():
@@ -53,6 +58,7 @@ def main():
     tell = node.publisher("/heard", "std_msgs/String")
     odometry = node.publisher("/drone/odometry", "nav_msgs/Odometry")
     transforms = node.transforms()
+    node.transforms(still=True)([CARRIED])
     latched = node.publisher("/latched", "std_msgs/String", latched=True)
     latched({"data": json.dumps({"untouched": before == after})})
 

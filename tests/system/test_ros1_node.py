@@ -108,9 +108,11 @@ def test_transforms_reach_tf(ros):
 import tf2_ros
 buffer = tf2_ros.Buffer(); listener = tf2_ros.TransformListener(buffer)
 t = buffer.lookup_transform("world", "drone", rospy.Time(0), rospy.Duration(10)).transform
-answer = [t.translation.x, t.translation.y, t.translation.z, t.rotation.y, t.rotation.w]
+s = buffer.lookup_transform("drone", "drone/lidar", rospy.Time(0), rospy.Duration(10)).transform
+answer = [t.translation.x, t.translation.y, t.translation.z, t.rotation.y, t.rotation.w,
+          s.translation.z, s.rotation.w]
 """)
-    assert got == [1.0, 2.0, 3.0, 0.6, 0.8]
+    assert got == [1.0, 2.0, 3.0, 0.6, 0.8, 0.5, 1.0]
 
 
 @pytest.mark.usefixtures("stand_in")

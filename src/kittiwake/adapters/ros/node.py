@@ -44,8 +44,11 @@ class RosNode(Protocol):
         """
         ...
 
-    def transforms(self) -> Callable[[Sequence[Mapping[str, Any]]], None]:
-        """What publishes transforms, plain geometry_msgs/TransformStamped, many at once."""
+    def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+        """What publishes transforms, plain geometry_msgs/TransformStamped, many at once.
+
+        Those that stay as they are, are told once, all of them together.
+        """
         ...
 
     def inform(self, words: str) -> None:

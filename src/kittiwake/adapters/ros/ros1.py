@@ -96,9 +96,10 @@ class Ros1Node:
         """
         ros1_gains.offer(namespace, gains, changed)
 
-    def transforms(self) -> Callable[[Sequence[Mapping[str, Any]]], None]:
-        """What publishes transforms on /tf."""
-        publish = self.publisher("/tf", "tf2_msgs/TFMessage")
+    def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+        """What publishes transforms on /tf; those that stay as they are, on /tf_static, once."""
+        topic = "/tf_static" if still else "/tf"
+        publish = self.publisher(topic, "tf2_msgs/TFMessage", latched=still)
         return lambda transforms: publish({"transforms": transforms})
 
     def parameter(self, name: str, otherwise: str) -> str:
