@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.joystick import JoystickSettings
 from kittiwake.core.network import Network
+from kittiwake.core.ros import RosSettings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.physics import PHYSICS
@@ -104,6 +105,9 @@ class _Builder:
         with self.problems.noting(("joystick",), placed=True):
             where = self.document.where
             joystick = build_component(JoystickSettings, schema.joystick, where, ("joystick",))
+        ros = RosSettings()
+        with self.problems.noting(("ros",), placed=True):
+            ros = build_component(RosSettings, schema.ros, self.document.where, ("ros",))
         policy = self._policy(schema)
         duration_s = self._duration_s(time, vehicles)
         log_every, rate_hz = 1, float(time.rate_hz)
@@ -134,6 +138,7 @@ class _Builder:
             teams=crews,
             tables=self.components.tables,
             joystick=joystick,
+            ros=ros,
             policy=policy,
         )
 

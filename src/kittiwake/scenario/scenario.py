@@ -9,6 +9,7 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.joystick import JoystickSettings
 from kittiwake.core.ladder import Rung, controller_name, ladder_path
 from kittiwake.core.network import Network
+from kittiwake.core.ros import RosSettings
 from kittiwake.core.signals import Off
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
@@ -35,6 +36,7 @@ class Scenario:
         teams: who flies with whom.
         tables: the recorded files that it reads, by the path of the key that names them.
         joystick: what a gamepad's sticks ask for when a person flies it.
+        ros: how it looks to ROS.
         policy: what flies those who learn its task, instead of their guidance.
     """
 
@@ -54,6 +56,7 @@ class Scenario:
     teams: dict[str, Membership]
     tables: dict[KeyPath, Path]
     joystick: JoystickSettings
+    ros: RosSettings
     policy: Network | None = None
 
     def check_flight(self, duration_s: float | None = None) -> None:

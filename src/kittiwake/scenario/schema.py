@@ -103,6 +103,7 @@ class ScenarioSchema(BaseModel):
     world: dict[str, Any] = {}
     physics: Entry = "compliant"
     joystick: dict[str, Any] = {}
+    ros: dict[str, Any] = {}
     lost_vehicle: Literal["fail", "continue"] = "fail"
     task: Entry = None
     policy: Annotated[str, Field(max_length=1000)] | None = None

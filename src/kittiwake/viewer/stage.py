@@ -151,7 +151,7 @@ def _obstacles(show: Show, extent: Extent) -> list[tuple[str, Look]]:
 def _obstacle(obstacle: AbstractObstacle, rgb: Rgb, extent: Extent) -> Look | None:
     """None of one that no solids stand for."""
     if isinstance(obstacle, Mesh):
-        return _mesh(obstacle).look(rgb)
+        return mesh_shape(obstacle).look(rgb)
     opacity = WALLS_OPACITY if isinstance(obstacle, Hallway) else 1.0
     try:
         solids = obstacle.solids_world()
@@ -160,7 +160,7 @@ def _obstacle(obstacle: AbstractObstacle, rgb: Rgb, extent: Extent) -> Look | No
     return look_of(solids, rgb, opacity, plane_m=3.0 * extent.widest_m) if solids else None
 
 
-def _mesh(mesh: Mesh) -> Shape:
+def mesh_shape(mesh: Mesh) -> Shape:
     """Its triangles, of which some stand twice."""
     corners = np.asarray(mesh.file.corners, float).reshape(-1, 3, 3)
     triangles = np.unique(corners, axis=0)

@@ -1,0 +1,100 @@
+"""Pictures, depths and the points that they show.
+
+A depth image has depths along the optical axis in metres as 32FC1, and infinity where nothing was
+seen, as REP 118 has it. Images are told in the axes of the picture, points in those of the camera.
+"""
+
+from math import tan
+from typing import Any
+
+import numpy as np
+
+from kittiwake.adapters.ros.plain import PlainMessage, header
+from kittiwake.adapters.ros.sensor_frames import OPTICAL, Carried
+from kittiwake.adapters.ros.topic import Row, Topic
+from kittiwake.sensors.camera import COLOURS, WHITE, Camera
+from kittiwake.sensors.range_camera import RangeCamera
+
+IMAGE, POINT_CLOUD = "sensor_msgs/Image", "sensor_msgs/PointCloud2"
+FLOAT32, FLOAT_BYTES = 7, 4
+
+
+def picture_topics(carried: Carried) -> list[Topic]:
+    """Of a camera: its picture, and its depths if it tells them."""
+    camera = carried.sensor
+    assert isinstance(camera, Camera)
+    size = (camera.height, camera.width)
+    colour, frame = carried.array("colour", *size, COLOURS), carried.part(OPTICAL)
+
+    def picture(row: Row, ns: int) -> PlainMessage:
+        pixels = np.rint(row[colour] * WHITE).astype(np.uint8)
+        return _image(ns, frame, "rgb8", pixels.reshape(*size, COLOURS))
+
+    topics = [Topic(f"{carried.name}/image_raw", IMAGE, picture)]
+    return topics + (depth_topics(carried) if camera.depth else [])
+
+
+def depth_topics(carried: Carried) -> list[Topic]:
+    """Of what tells depths: an image, and the points in space."""
+    camera = carried.sensor
+    assert isinstance(camera, Camera | RangeCamera)
+    size = (camera.height, camera.width)
+    depth, valid = carried.array("depth_m", *size), carried.array("valid", *size)
+    rays = _rays(camera)
+    along_ray = isinstance(camera, RangeCamera) and camera.along == "ray"
+    share = 1.0 / np.linalg.norm(rays, axis=1) if along_ray else np.ones(len(rays))
+
+    def depths_m(row: Row) -> Any:
+        return np.where(row[valid] > 0.0, row[depth] * share, np.inf)
+
+    def image(row: Row, ns: int) -> PlainMessage:
+        pixels = depths_m(row).astype("<f4").reshape(size)
+        return _image(ns, carried.part(OPTICAL), "32FC1", pixels)
+
+    def points(row: Row, ns: int) -> PlainMessage:
+        far = depths_m(row)
+        there = np.where(np.isfinite(far), far, np.nan)[:, None] * rays
+        return point_cloud(ns, carried.frame, there, size)
+
+    name = carried.name
+    return [Topic(f"{name}/depth", IMAGE, image), Topic(f"{name}/points", POINT_CLOUD, points)]
+
+
+def point_cloud(ns: int, frame: str, points_m: Any, size: tuple[int, int]) -> PlainMessage:
+    """``sensor_msgs/PointCloud2`` of so many rows and columns; NaN where there is no point."""
+    rows, columns = size
+    return {
+        "header": header(ns, frame),
+        "height": rows,
+        "width": columns,
+        "fields": [
+            {"name": axis, "offset": FLOAT_BYTES * i, "datatype": FLOAT32, "count": 1}
+            for i, axis in enumerate("xyz")
+        ],
+        "is_bigendian": False,
+        "point_step": 3 * FLOAT_BYTES,
+        "row_step": 3 * FLOAT_BYTES * columns,
+        "data": np.ascontiguousarray(points_m, "<f4").tobytes(),
+        "is_dense": False,
+    }
+
+
+def _image(ns: int, frame: str, encoding: str, pixels: Any) -> PlainMessage:
+    return {
+        "header": header(ns, frame),
+        "height": pixels.shape[0],
+        "width": pixels.shape[1],
+        "encoding": encoding,
+        "is_bigendian": 0,
+        "step": pixels.strides[0],
+        "data": pixels.tobytes(),
+    }
+
+
+def _rays(camera: Camera | RangeCamera) -> Any:
+    """Through the pixels, row by row, to a metre along the optical axis: x ahead, y to the left."""
+    focal = 0.5 * camera.width / tan(0.5 * float(camera.horizontal_field_of_view_rad))
+    left = (0.5 * camera.width - np.arange(camera.width) - 0.5) / focal
+    up = (0.5 * camera.height - np.arange(camera.height) - 0.5) / focal
+    aside, above = np.meshgrid(left, up)
+    return np.column_stack([np.ones(aside.size), aside.ravel(), above.ravel()])
