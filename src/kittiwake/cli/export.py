@@ -11,7 +11,9 @@ from kittiwake.core.errors import KittiwakeError, LogError, did_you_mean
 if TYPE_CHECKING:
     from kittiwake.analysis.log import Log
 
-FORMATS = ("csv", "parquet", "mcap", "geojson", "geotiff")
+BAGS = ("rosbag1", "rosbag2")
+FORMATS = ("csv", "parquet", "mcap", "geojson", "geotiff", *BAGS)
+STORAGES = ("sqlite3", "mcap")
 
 
 def export(
@@ -21,7 +23,7 @@ def export(
         typer.Option(
             metavar="|".join(FORMATS),
             help="csv: a file for each vehicle; parquet, mcap, geojson: one file; geotiff: a map "
-            "for each field.",
+            "for each field; rosbag1: a bag of ROS 1; rosbag2: a folder with one of ROS 2.",
         ),
     ],
     out: Annotated[
@@ -30,12 +32,18 @@ def export(
             "-o",
             "--out",
             metavar="PATH",
-            help="A folder for csv and geotiff, else a file; in DIR unless given.",
+            help="A folder for csv, geotiff and rosbag2, else a file; in DIR unless given.",
         ),
     ] = None,
     cell: Annotated[
         float | None,
         typer.Option(metavar="M", help="geotiff: the size of a cell in metres.", min=1e-3),
+    ] = None,
+    storage: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(STORAGES), help="rosbag2: as what its messages lie in it; sqlite3."
+        ),
     ] = None,
     *,
     fill: Annotated[
@@ -45,16 +53,11 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Turn a run's log into CSV, Parquet, MCAP, or what its probes found into GeoJSON, GeoTIFF."""
+    """Turn a run's log into CSV, Parquet, MCAP, a ROS bag, or what probes found into a map."""
     from kittiwake.analysis.export import export_csv, export_mcap, export_parquet, write_csv
     from kittiwake.analysis.log import Log
 
-    if to not in FORMATS:
-        message = f"--to {to} is not known. {did_you_mean(to, list(FORMATS))}"
-        raise KittiwakeError(message)
-    if to != "geotiff" and (cell is not None or fill):
-        message = f"--cell and --fill say how to map; --to {to} has no cells. Leave them out."
-        raise KittiwakeError(message)
+    _refuse_unless_fitting(to, maps=cell is not None or fill, storage=storage)
     log = Log.read(folder)
     if to == "csv" and out is not None and out.suffix == ".csv":
         written = [write_csv(log, _only_vehicle(log.names), out)]
@@ -66,10 +69,52 @@ def export(
     elif to == "mcap":
         written = [out or folder / "export.mcap"]
         export_mcap(log, folder, written[0])
+    elif to in BAGS:
+        written = [_bagged(log, folder, to, out, storage or STORAGES[0])]
     else:
         written = _mapped(log, to, out or folder, cell, fill=fill)
     for path in written:
         typer.echo(f"wrote {path}")
+
+
+def _refuse_unless_fitting(to: str, *, maps: bool, storage: str | None) -> None:
+    """Refuses unknown words, and those that belong to another format."""
+    if to not in FORMATS:
+        message = f"--to {to} is not known. {did_you_mean(to, list(FORMATS))}"
+        raise KittiwakeError(message)
+    if to != "geotiff" and maps:
+        message = f"--cell and --fill say how to map; --to {to} has no cells. Leave them out."
+        raise KittiwakeError(message)
+    if storage is not None and to != "rosbag2":
+        message = f"--storage is that of a rosbag2; --to {to} has none. Leave it out."
+        raise KittiwakeError(message)
+    if storage is not None and storage not in STORAGES:
+        message = f"--storage {storage} is not known. {did_you_mean(storage, list(STORAGES))}"
+        raise KittiwakeError(message)
+
+
+def _bagged(log: "Log", folder: Path, to: str, out: Path | None, storage: str) -> Path:
+    """A bag of ROS."""
+    from kittiwake.adapters.ros.bags import write_rosbag1, write_rosbag2
+    from kittiwake.analysis.log import SCENARIO_FILE
+    from kittiwake.cli.film import show_frames
+    from kittiwake.runtime.run_folder import ROSBAG1_FILE, ROSBAG2_FOLDER
+    from kittiwake.scenario.load import load_scenario
+
+    if not (folder / SCENARIO_FILE).is_file():
+        message = (
+            f"'{folder}' holds no {SCENARIO_FILE}, which says what was on board. Put back the one "
+            "that 'kittiwake run' wrote."
+        )
+        raise LogError(message)
+    scenario = load_scenario(str(folder / SCENARIO_FILE))
+    path = out or folder / (ROSBAG1_FILE if to == "rosbag1" else ROSBAG2_FOLDER)
+    with show_frames("writing second {} of {}") as show:
+        if to == "rosbag1":
+            write_rosbag1(log, scenario, path, show)
+        else:
+            write_rosbag2(log, scenario, path, "mcap" if storage == "mcap" else "sqlite3", show)
+    return path
 
 
 def _mapped(log: "Log", to: str, out: Path, cell_m: float | None, *, fill: bool) -> list[Path]:

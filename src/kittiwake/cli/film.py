@@ -97,8 +97,10 @@ def still_into(folder: Path, time: str, words: TakeWords) -> None:
 
 
 @contextmanager
-def show_frames() -> Generator[Callable[[int, int], None]]:
-    """A bar over pictures, on standard error."""
+def show_frames(
+    words: str = "filming {} of {} pictures",
+) -> Generator[Callable[[int, int], None]]:
+    """A bar over pictures, or what else is counted, on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -107,8 +109,8 @@ def show_frames() -> Generator[Callable[[int, int], None]]:
         task = bar.add_task("setting up", total=None)
 
         def show(done: int, total: int) -> None:
-            words = f"filming {done} of {total} pictures"
-            bar.update(task, completed=done, total=total, description=words)
+            said = words.format(done, total)
+            bar.update(task, completed=done, total=total, description=said)
 
         yield show
 

@@ -26,6 +26,7 @@ from kittiwake.scenario.schema import NAME_PATTERN
 
 PICTURE_FILE = "overview.png"
 FILM_MP4, FILM_GIF, STILL_FILE = "film.mp4", "film.gif", "still.png"
+ROSBAG1_FILE, ROSBAG2_FOLDER = "log.bag", "rosbag2"
 # what run, plot and export write; a file of each vehicle and field comes on top
 PRODUCTS = (
     LOG_FILE,
@@ -40,6 +41,9 @@ PRODUCTS = (
     "log.parquet",
     "export.mcap",
     "samples.geojson",
+    ROSBAG1_FILE,
+    f"{ROSBAG2_FOLDER}/metadata.yaml",
+    f"{ROSBAG2_FOLDER}/{ROSBAG2_FOLDER}.*",
 )
 
 

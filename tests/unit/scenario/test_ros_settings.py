@@ -51,7 +51,7 @@ def test_what_a_scenario_says_arrives_and_leaves_the_rest():
         ("ros: {odometry_hertz: 100}", ".odometry_hertz", "Did you mean 'odometry_hz'?"),
         ("ros: {odometry_hz: 0}", ".odometry_hz", "must be above 0"),
         ("ros: {path_points: 1}", ".path_points", "must be from 2"),
-        ("ros: {twist_in: map}", ".twist_in", "'world' or 'body'"),
+        ("ros: {twist_in: map}", ".twist_in", "Allowed: body, world"),
         ("ros: {vehicle_frame: base_link}", "", "write {name} where its name is to stand"),
         ("ros: {vehicle_frame: '/{name}'}", "", "is no name of a frame"),
         ("ros: {vehicle_frame: '{nam}'}", "", "is no name of a frame"),

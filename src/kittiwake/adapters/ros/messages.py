@@ -6,7 +6,7 @@ once for each new sample, under the sensor's name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import floor, inf
+from math import inf
 from zlib import crc32
 
 import numpy as np
@@ -25,7 +25,7 @@ from kittiwake.adapters.ros.motion_messages import (
 from kittiwake.adapters.ros.plain import FIRST_NS, PlainMessage, legal_names, stamp_ns
 from kittiwake.adapters.ros.sensor_frames import Carried, static_frames, turning_frames
 from kittiwake.adapters.ros.sensor_messages import Known, orientation_among, sensor_topics
-from kittiwake.adapters.ros.topic import Row, Topic
+from kittiwake.adapters.ros.topic import Rhythm, Row, Topic
 from kittiwake.core.ros import RosSettings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import Origin, World
@@ -33,8 +33,6 @@ from kittiwake.geometry.geodesy import Geodetic, LocalFrame, tangent_plane
 
 GROUND_TRUTH = "ground_truth/odometry"
 BATTERY_HZ = 1.0
-# for rounding, so that a moment that is due is not missed
-SLACK = 1e-6
 # topics that no sensor may have
 OWN_TOPICS = {
     "odometry",
@@ -97,7 +95,7 @@ class Telemetry:
     @property
     def topics(self) -> Mapping[str, str]:
         """The kinds of all that it ever tells, by topics relative to its namespace."""
-        own = [rhythm.topic for rhythm in self._rhythms]
+        own = [topic for topic, _ in self._rhythms]
         return {t.name: t.kind for t in (*own, *(t for each in self._sensors for t in each))}
 
     def messages(
@@ -115,7 +113,7 @@ class Telemetry:
         self._last_s = times[-1]
         found: list[tuple[str, PlainMessage]] = []
         for row, time_s in zip(rows, times, strict=True):
-            topics = [rhythm.topic for rhythm in self._rhythms if rhythm.due(time_s)]
+            topics = [topic for topic, rhythm in self._rhythms if rhythm.due(time_s)]
             if self._sensors:
                 new = (row.take(self._fresh) > 0.0).nonzero()[0]
                 topics += [topic for place in new.tolist() for topic in self._sensors[place]]
@@ -136,19 +134,19 @@ class Telemetry:
         settings = self._settings
         self._last_s = -inf
         believed = Topic("odometry", ODOMETRY, self._belief.odometry)
-        self._rhythms = [_Rhythm(believed, float(settings.odometry_hz))]
+        self._rhythms = [(believed, Rhythm(float(settings.odometry_hz)))]
         self._trail: Trail | None = None
         if settings.ground_truth_hz > 0.0:
             told, hz = Topic(GROUND_TRUTH, ODOMETRY, self._truth.odometry), settings.ground_truth_hz
-            self._rhythms.append(_Rhythm(told, float(hz)))
+            self._rhythms.append((told, Rhythm(float(hz))))
         if settings.path_hz > 0.0:
             trail = Trail(self._truth, settings.world_frame, settings.path_points)
             told = Topic("path", PATH, trail.message)
-            self._rhythms.append(_Rhythm(told, float(settings.path_hz), self._share))
+            self._rhythms.append((told, Rhythm(float(settings.path_hz), self._share)))
             self._trail = trail
         if self._battery is not None:
             told = Topic("battery", BATTERY, self._battery.message)
-            self._rhythms.append(_Rhythm(told, BATTERY_HZ))
+            self._rhythms.append((told, Rhythm(BATTERY_HZ)))
 
 
 def _told(topics: Iterable[Topic], row: Row, ns: int) -> Iterator[tuple[str, PlainMessage]]:
@@ -157,22 +155,6 @@ def _told(topics: Iterable[Topic], row: Row, ns: int) -> Iterator[tuple[str, Pla
         message = topic.message(row, ns)
         if message is not None:
             yield topic.name, message
-
-
-class _Rhythm:
-    """A topic of which something is told so often, from a share of the first period on."""
-
-    def __init__(self, topic: Topic, rate_hz: float, share: float = 0.0) -> None:
-        self.topic, self._rate_hz, self._late = topic, rate_hz, SLACK - share
-        self._period = -1
-
-    def due(self, time_s: float) -> bool:
-        """Whether a new period has begun since it was asked last."""
-        period = floor(time_s * self._rate_hz + self._late)
-        if period == self._period:
-            return False
-        self._period = period
-        return True
 
 
 def static_transforms(
