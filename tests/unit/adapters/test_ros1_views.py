@@ -21,7 +21,6 @@ SHOWN = {
     "/drone/lidar": "rviz/LaserScan",
     "/drone/ultrasonic": "rviz/Range",
     "/drone/camera/points": "rviz/PointCloud2",
-    "/drone/camera/image_raw": "rviz/Image",
 }
 FRAMES = {"world"}
 
@@ -41,7 +40,7 @@ def test_rviz_shows_the_topics_that_there_are(view):
     topics = {
         display.get(key): display["Class"]
         for display in displays
-        for key in ("Topic", "Marker Topic", "Image Topic")
+        for key in ("Topic", "Marker Topic")
         if key in display
     }
     assert topics == SHOWN
