@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from math import inf
@@ -18,6 +18,7 @@ from kittiwake.cli.check import Overrides, Scenario, show_remarks
 from kittiwake.cli.hub import token_in
 from kittiwake.cli.live import Gamepad, fly_by_gamepad, pace_of
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
+from kittiwake.cli.ros import fly_by_ros
 from kittiwake.cli.run import (
     RUN_FAILED,
     as_overrides,
@@ -46,6 +47,10 @@ def serve(
         bool, typer.Option("--hub", help="Each vehicle is a member of a hub, which guides flocks.")
     ] = False,
     joystick: Gamepad = False,
+    ros1: Annotated[
+        bool, typer.Option("--ros1", help="ROS 1 nodes take part, as with uav_gazebo.")
+    ] = False,
+    ros2: Annotated[bool, typer.Option("--ros2", help="ROS 2 nodes take part.")] = False,
     base_port: Annotated[
         int, typer.Option(metavar="P", help="The hub's port of the first vehicle.")
     ] = 47100,
@@ -70,7 +75,8 @@ def serve(
     """Fly a scenario by the clock while others take part, and write its results into a folder.
 
     With --hub a hub guides the flocks: the one that listens at the base port, or one of its own,
-    which ends with the flight. With --joystick a gamepad flies the first vehicle.
+    which ends with the flight. With --joystick a gamepad flies the first vehicle. With --ros1 or
+    --ros2 every vehicle has the topics and services of uav_gazebo, in a namespace of its own.
     """
     from kittiwake.adapters.hub.pilot import HubPilot
     from kittiwake.analysis.overview import save_overview
@@ -80,12 +86,11 @@ def serve(
     from kittiwake.runtime.simulation import Simulation
     from kittiwake.scenario.load import load_scenario
 
-    if not (with_hub or joystick):
-        message = "nobody would take part; write --hub or --joystick"
-        raise HubError(message)
-    if joystick:
-        refuse({"--hub": with_hub, "--lockstep": lockstep}, "--joystick")
-    pace = pace_of(speed) if joystick else _pace_of(speed, lockstep=lockstep)
+    ways = {"--hub": with_hub, "--joystick": joystick, "--ros1": ros1, "--ros2": ros2}
+    way = _way_of(ways)
+    if way != "--hub":
+        refuse({"--lockstep": lockstep}, way)
+    pace = _pace_of(speed, lockstep=lockstep) if way == "--hub" else pace_of(speed)
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
     loaded = load_scenario(scenario, items)
@@ -95,9 +100,12 @@ def serve(
     folder = out or Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     prepare_folder(folder)
     token = None if token_file is None else token_in(token_file)
-    if joystick:
+    if way != "--hub":
         with show_progress(shown=not (as_json or quiet)) as progress:
-            log = fly_by_gamepad(loaded, pace or 1.0, folder, progress)
+            if way == "--joystick":
+                log = fly_by_gamepad(loaded, pace or 1.0, folder, progress)
+            else:
+                log = fly_by_ros(loaded, "ros1" if ros1 else "ros2", pace or 1.0, folder, progress)
             save_overview(log, folder / PICTURE_FILE)
         _end(log, folder, as_json=as_json, quiet=quiet)
         return
@@ -129,6 +137,18 @@ def _end(log: "Log", folder: Path, *, as_json: bool, quiet: bool) -> None:
         show_summary(summary, folder)
     if summary["status"] != "completed":
         raise typer.Exit(RUN_FAILED)
+
+
+def _way_of(ways: Mapping[str, bool]) -> str:
+    """By which way others take part."""
+    asked = [way for way, given in ways.items() if given]
+    if not asked:
+        message = f"nobody would take part; write {', '.join([*ways][:-1])} or {[*ways][-1]}"
+        raise HubError(message)
+    if len(asked) > 1:
+        message = f"{asked[0]} does not go with {asked[1]}; write one of them"
+        raise HubError(message)
+    return asked[0]
 
 
 def _pace_of(speed: str | None, *, lockstep: bool) -> float | None:

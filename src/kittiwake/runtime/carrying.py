@@ -1,6 +1,6 @@
 """What a flight remembers, taken over by a fleet that was built anew while it went on."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +8,8 @@ import numpy as np
 
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, VehicleState
+
+Tree = TypeVar("Tree")
 
 
 def carried(before: Fleet, state: FleetState, after: Fleet, fresh: FleetState) -> FleetState:
@@ -32,6 +34,20 @@ def carried(before: Fleet, state: FleetState, after: Fleet, fresh: FleetState) -
     )
     later = jax.tree.unflatten(jax.tree.structure(begun), jax.tree.leaves(parts))
     return _as_given(later, fresh)
+
+
+def exchanged(before: Tree, after: Tree, lane: int) -> Tree:
+    """A group of which one vehicle is another group's; what is the same in both stays as it is."""
+
+    def one(old: Any, new: Any) -> Any:
+        if old is new:
+            return old
+        # of NumPy, which takes no compiler
+        own = np.array(old)
+        own[lane] = np.asarray(new)[lane]
+        return own
+
+    return jax.tree.map(one, before, after)
 
 
 def _group(

@@ -45,6 +45,11 @@ class Session:
         """Whether it is to fly again."""
         return self._again.is_set()
 
+    @property
+    def over(self) -> bool:
+        """Whether there is to be no other flight."""
+        return self._closed.is_set()
+
     def fly(
         self, folder: Path, follow: Callable[[Flight], Callable[[float], None]] = lambda _: _unseen
     ) -> Log:

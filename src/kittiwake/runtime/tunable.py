@@ -22,6 +22,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import blank
 from kittiwake.core.strong import strong
 from kittiwake.core.vehicle import Vehicle
+from kittiwake.runtime.carrying import exchanged
 from kittiwake.runtime.commands import SIGNALS, leads_down, numbers_of, refuse_dead_ends
 from kittiwake.runtime.program import violation_among
 from kittiwake.runtime.watch import Violation
@@ -94,13 +95,12 @@ class TunableProgram:
         number, lane = self.fleet.place(vehicle)
         with self._mode():
             starts = _starts(self.fleet)
-            starts[number] = jax.tree.map(
-                lambda leaf, new: leaf.at[lane].set(new), starts[number], start
-            )
+            there = jax.tree.map(lambda leaf, new: np.full_like(leaf, new), starts[number], start)
+            starts[number] = exchanged(starts[number], there, lane)
             begun, before = self._begun(starts).groups[number], state.groups[number]
             kept = before.guidance, before.streams
             fresh = eqx.tree_at(lambda own: (own.guidance, own.streams), begun, kept)
-            group = jax.tree.map(lambda old, new: old.at[lane].set(new[lane]), before, fresh)
+            group = exchanged(before, fresh, lane)
             return eqx.tree_at(lambda whole: whole.groups[number], state, group)
 
     def check(self, vehicle: str, signal: Any) -> None:
@@ -209,7 +209,7 @@ def _starts(fleet: Fleet) -> list[Start]:
     dtype = np.float32 if fleet.single_precision else np.float64
     return [
         jax.tree.map(
-            lambda *own: jnp.asarray(np.stack(own), dtype),
+            lambda *own: np.stack(own).astype(dtype),
             *(group.member(lane).start for lane in range(len(group.names))),
         )
         for group in fleet.groups

@@ -665,6 +665,11 @@ def test_a_vehicle_that_was_lost_flies_again_where_it_is_placed(flock):
     assert flock.flown(1.0, "tern-1", "status").max() == 0.0
 
 
+def test_a_vehicle_can_be_placed_with_the_first_touch(drone):
+    drone.course.place("drone", Start(Vec3(1.0, 2.0, 12.0)))
+    np.testing.assert_allclose(drone.flown(0.02, "drone", *PLACE)[0], [1.0, 2.0, 12.0])
+
+
 @pytest.mark.parametrize(
     ("place", "said"),
     [

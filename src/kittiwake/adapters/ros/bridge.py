@@ -1,0 +1,127 @@
+"""A session of flights as a ROS node: what is told, and what is done when somebody asks.
+
+Topics and services are those of uav_gazebo, and of Gazebo for the world as a whole. What a session
+refuses is a line in the log of ROS, and changes nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kittiwake.adapters.ros.desk import Answer, Desk
+from kittiwake.adapters.ros.messages import Telemetry, static_transforms
+from kittiwake.adapters.ros.node import RosNode
+from kittiwake.adapters.ros.pilot import Pilot
+from kittiwake.adapters.ros.places import start_of
+from kittiwake.adapters.ros.plain import CLOCK, clock, legal_names
+from kittiwake.adapters.ros.scene_messages import OBSTACLES, obstacles
+from kittiwake.adapters.ros.sticks import Sticks
+from kittiwake.adapters.ros.vehicle_services import VehicleServices
+from kittiwake.core.errors import KittiwakeError
+from kittiwake.core.kinematics import Start
+from kittiwake.runtime.session import Session
+from kittiwake.runtime.watch import Block
+
+# blocks of a flight a second, and so the most that anything is told
+TELLS_HZ = 200.0
+
+Publish = Callable[[Mapping[str, Any]], None]
+
+
+class Bridge:
+    """Puts a session between the topics and services of a node.
+
+    ``watch`` is for the session to call with each block, in the thread that flies; all else happens
+    in threads of the node. Nothing is told before ``open``.
+    """
+
+    def __init__(self, node: RosNode) -> None:
+        self._node = node
+        self._told: list[tuple[Telemetry, str, dict[str, Publish]]] = []
+        self._pilots: list[Pilot] = []
+
+    def open(self, session: Session) -> None:
+        """Publishes and takes part from now on."""
+        node, course = self._node, session.course
+        scenario, columns = course.scenario, course.layout.columns
+        settings, spaces = scenario.ros, legal_names(scenario.vehicles)
+        self._session = session
+        self._clock, self._transforms = node.publisher("/clock", CLOCK), node.transforms()
+        desk, still, told = Desk(node), [], []
+        for name, space in spaces.items():
+            vehicle = scenario.vehicles[name]
+            telemetry = Telemetry(
+                *(space, vehicle, columns[name], scenario.world, settings, scenario.rate_hz)
+            )
+            publish = {
+                topic: node.publisher(f"/{space}/{topic}", kind)
+                for topic, kind in telemetry.topics.items()
+            }
+            told.append((telemetry, name, publish))
+            still += static_transforms(space, vehicle, settings, columns[name], scenario.rate_hz)
+            pilot = Pilot(session, name, float(settings.command_timeout_s))
+            self._pilots.append(pilot)
+            VehicleServices(desk, session, pilot, f"/{space}").open()
+        node.transforms(still=True)(still)
+        node.publisher("/obstacles", OBSTACLES, latched=True)(obstacles(scenario.world, settings))
+        self._take_orders(desk, {space: name for name, space in spaces.items()})
+        self._told = told
+
+    def watch(self, block: Block) -> None:
+        """Tells what a block has brought."""
+        turned: list[Mapping[str, Any]] = []
+        for telemetry, name, publish in self._told:
+            rows = block[name]
+            for topic, message in telemetry.messages(rows):
+                publish[topic](message)
+            turned += telemetry.transforms(rows[-1])
+        if not self._told:
+            return
+        self._transforms(turned)
+        self._clock(clock(float(next(iter(block.values()))[-1, 0])))
+        for pilot in self._pilots:
+            said = pilot.look()
+            if said is not None:
+                self._node.warn(said)
+        for problem in self._session.course.take_problems():
+            self._node.error(problem)
+
+    def _take_orders(self, desk: Desk, vehicles: Mapping[str, str]) -> None:
+        """What can be asked of all together, and by the gamepad of the first vehicle."""
+        session = self._session
+        desk.order("/gazebo/pause_physics", self._pause)
+        desk.order("/gazebo/unpause_physics", self._go_on)
+        desk.order("/gazebo/reset_world", session.restart)
+        desk.order("/gazebo/reset_simulation", session.restart)
+        desk.trigger("/kittiwake/step", session.clock.step)
+        desk.hear("/kittiwake/real_time_factor", "std_msgs/Float64", self._speed)
+        settings = session.course.scenario.ros
+
+        def place(state: Any) -> None:
+            session.course.place(*start_of(state, vehicles, settings))
+
+        def placed(request: Any) -> Answer:
+            try:
+                place(request.model_state)
+            except KittiwakeError as error:
+                self._node.warn(f"/gazebo/set_model_state: {error}; nothing is changed")
+                return {"success": False, "status_message": str(error)}
+            return {"success": True, "status_message": ""}
+
+        desk.hear("/gazebo/set_model_state", "gazebo_msgs/ModelState", place)
+        desk.serve("/gazebo/set_model_state", "gazebo_msgs/SetModelState", placed)
+        first = self._pilots[0]
+
+        def place_first(start: Start) -> None:
+            session.course.place(first.vehicle, start)
+
+        sticks = Sticks(first, session.course.scenario.joystick, place_first, session.restart)
+        desk.hear("/joy", "sensor_msgs/Joy", sticks.hear)
+
+    def _pause(self) -> None:
+        self._session.clock.paused = True
+
+    def _go_on(self) -> None:
+        self._session.clock.paused = False
+
+    def _speed(self, message: Any) -> None:
+        self._session.clock.speed = float(message.data)

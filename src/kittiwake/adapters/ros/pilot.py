@@ -1,0 +1,241 @@
+"""One vehicle in the hands of ROS nodes: its mode, its commands, taking off and landing.
+
+Each mode remembers its last command, also while another one flies. Until somebody chooses a mode
+the vehicle does what its scenario says, and its mode is told as inactive.
+"""
+
+import threading
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from kittiwake.adapters.ros.orders import INACTIVE, MODES, Mode
+from kittiwake.core.errors import CommandError
+from kittiwake.core.signals import Off, PositionYaw
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.runtime.live import LiveCourse
+from kittiwake.runtime.maneuvers import Maneuver, Obey
+from kittiwake.runtime.ramps import RampTo
+from kittiwake.runtime.session import Session
+
+BY_NUMBER = {mode.number: mode for mode in MODES}
+POSITION = BY_NUMBER[1]
+# how often somebody who waits for a ramp looks at it
+LOOKS_S = 0.02
+
+
+class Landed(NamedTuple):
+    """How a landing ended: whether only force switched the motors off, and whether it landed."""
+
+    by_force: bool
+    success: bool
+
+
+class Pilot:
+    """Flies one vehicle of a session; may be called from any thread.
+
+    ``timeout_s`` is how long it may be flown by one command before it holds its place; 0 for ever.
+    """
+
+    def __init__(self, session: Session, vehicle: str, timeout_s: float) -> None:
+        self.vehicle = vehicle
+        self._session, self._timeout_s = session, timeout_s
+        self._lock = threading.RLock()
+        self._begin(session.course)
+
+    @property
+    def mode(self) -> int:
+        """The number of the present mode."""
+        with self._lock:
+            self._look_around()
+            return self._mode
+
+    def command(self, mode: Mode, maneuver: Maneuver) -> str | None:
+        """Takes a mode's command; what is to be known of it, if it is not flown.
+
+        Raises:
+            CommandError: if the vehicle cannot follow it; the last one stays.
+            LadderError: likewise.
+        """
+        with self._lock:
+            self._look_around()
+            if self._mode == mode.number:
+                self._ask(maneuver)
+                self._heard_s = self._course.time_s
+            self._orders[mode.number] = maneuver
+            if self._mode == mode.number or mode.number in self._told:
+                return None
+            self._told.add(mode.number)
+        flown = "inactive" if self._mode == INACTIVE else BY_NUMBER[self._mode].name
+        return f"'{self.vehicle}' is {flown}; commands of {mode.name} are kept for when it is that"
+
+    def fly(self, mode: Mode, maneuver: Maneuver) -> None:
+        """Flies a mode's command at once, whatever the mode was before."""
+        with self._lock:
+            self._look_around()
+            self._ask(maneuver)
+            self._orders[mode.number] = maneuver
+            self._entered(mode.number)
+
+    def switch(self, number: int) -> None:
+        """Flies another mode, by its last command.
+
+        Raises:
+            CommandError: for what is no mode; the present one stays.
+        """
+        if number != INACTIVE and number not in BY_NUMBER:
+            names = [f"{INACTIVE} (inactive)"]
+            names += [f"{mode.number} ({mode.name})" for mode in MODES]
+            message = f"mode {number} is not known; must be one of {', '.join(names)}"
+            raise CommandError(message)
+        with self._lock:
+            self._look_around()
+            order = Obey(Off()) if number == INACTIVE else self._orders.get(number)
+            self._ask(order or BY_NUMBER[number].still())
+            self._entered(number)
+
+    def hand_back(self) -> None:
+        """Leaves the vehicle to its guidance."""
+        with self._lock:
+            self._look_around()
+            self._course.ask(self.vehicle, None)
+            self._mode = INACTIVE
+
+    def take_off(
+        self, height_m: float, duration_s: float, idle_s: float, *, force: bool
+    ) -> float | None:
+        """Rises along a ramp, and holds its place; the residual, None if something came between.
+
+        Raises:
+            CommandError: if the motors are on and it is not forced, or for numbers that cannot be.
+        """
+        if not height_m > 0.0:
+            message = f"height is {height_m:g} m; must be above 0"
+            raise CommandError(message)
+        ramp = RampTo(rise_m=height_m, duration_s=_time(duration_s), idle_s=_pause(idle_s))
+        with self._lock:
+            self._look_around()
+            if self._mode != INACTIVE and not force:
+                message = (
+                    f"'{self.vehicle}' is {BY_NUMBER[self._mode].name}, not inactive; land it, or "
+                    "write force_takeoff: true"
+                )
+                raise CommandError(message)
+            now = self._course.situation(self.vehicle)
+            self._ground_m = None if now is None else float(now.position_m[2])
+        self._ramp(ramp)
+        return ramp.residual_m if self._wait(ramp) else None
+
+    def land(
+        self, duration_s: float, idle_s: float, most_residual_m: float, *, force: bool
+    ) -> Landed | None:
+        """Sinks to where it took off, and switches off; None if something came between.
+
+        Raises:
+            CommandError: if its motors are off, or for numbers that cannot be.
+        """
+        if not (force or most_residual_m > 0.0):
+            message = f"maximum_residual is {most_residual_m:g} m; must be above 0"
+            raise CommandError(message)
+        with self._lock:
+            self._look_around()
+            if self._mode == INACTIVE and self.vehicle in self._course.asked:
+                message = f"'{self.vehicle}' is inactive; it has nothing to land"
+                raise CommandError(message)
+            ground_m = self._ground_m
+        if ground_m is None:
+            start = self._course.scenario.vehicles[self.vehicle].start
+            ground_m = float(start.position_world_m.z)
+        within_m = np.inf if force else most_residual_m
+        ramp = RampTo(
+            height_m=ground_m,
+            duration_s=_time(duration_s),
+            idle_s=_pause(idle_s),
+            off_within_m=within_m,
+        )
+        self._ramp(ramp)
+        if not self._wait(ramp):
+            return None
+        residual_m = ramp.residual_m
+        assert residual_m is not None, "its ramp is over"
+        if ramp.off:
+            with self._lock:
+                self._mode = INACTIVE
+        return Landed(force and residual_m > most_residual_m, ramp.off)
+
+    def look(self) -> str | None:
+        """With each block: holds the place if commands have stopped, and says so once."""
+        with self._lock:
+            self._look_around()
+            flown = self._mode not in (INACTIVE, POSITION.number) and not self._silent
+            late_s = self._course.time_s - self._heard_s
+            if not (self._timeout_s and flown and late_s > self._timeout_s):
+                return None
+            now = self._course.situation(self.vehicle)
+            if now is None:
+                return None
+            self._silent = True
+            place = Vec3(*map(float, now.position_m))
+            self._ask(Obey(PositionYaw(place, now.yaw_rad)))
+        name = BY_NUMBER[self._mode].name
+        return (
+            f"'{self.vehicle}' got no {name} command for {self._timeout_s:g} s; it holds its place"
+        )
+
+    def _begin(self, course: LiveCourse) -> None:
+        self._course = course
+        self._mode = INACTIVE
+        self._orders: dict[int, Maneuver] = {}
+        self._told: set[int] = set()
+        self._heard_s, self._silent = 0.0, False
+        # where the motors were off the last time
+        self._ground_m: float | None = None
+
+    def _look_around(self) -> None:
+        """A flight that has begun anew knows nothing of the one before."""
+        if self._session.course is not self._course:
+            self._begin(self._session.course)
+
+    def _ask(self, maneuver: Maneuver) -> None:
+        self._course.ask(self.vehicle, maneuver)
+        self._silent = False
+
+    def _entered(self, number: int) -> None:
+        self._mode, self._told = number, set()
+        self._heard_s = self._course.time_s
+
+    def _ramp(self, ramp: RampTo) -> None:
+        with self._lock:
+            self._ask(ramp)
+            self._entered(POSITION.number)
+
+    def _wait(self, ramp: RampTo) -> bool:
+        """Whether a ramp came to its end; afterwards the mode's command is the place there."""
+        course = self._course
+        while not ramp.over:
+            if course.over or course.asked.get(self.vehicle) is not ramp:
+                return False
+            time.sleep(LOOKS_S)
+        with self._lock:
+            goal = ramp.goal
+            if goal is not None:
+                place_m, yaw_rad = goal
+                hold = Obey(PositionYaw(Vec3(*map(float, place_m)), yaw_rad))
+                self._orders[POSITION.number] = hold
+        return True
+
+
+def _time(duration_s: float) -> float | None:
+    """Of a ramp; none given is the usual one."""
+    if duration_s < 0.0 or not np.isfinite(duration_s):
+        message = f"a ramp of {duration_s:g} s is not allowed; must be above 0, or 0 for the usual"
+        raise CommandError(message)
+    return duration_s or None
+
+
+def _pause(idle_s: float) -> float:
+    if idle_s < 0.0 or not np.isfinite(idle_s):
+        message = f"idle_time is {idle_s:g} s; must be at least 0"
+        raise CommandError(message)
+    return idle_s

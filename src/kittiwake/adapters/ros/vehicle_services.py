@@ -1,0 +1,84 @@
+"""What can be asked of one vehicle: its modes, taking off and landing, steps, gains."""
+
+from functools import partial
+from typing import Any
+
+from kittiwake.adapters.ros.desk import Answer, Desk
+from kittiwake.adapters.ros.orders import MODES, Mode
+from kittiwake.adapters.ros.pilot import Pilot
+from kittiwake.adapters.ros.plain import legal_names
+from kittiwake.adapters.ros.tuning import LiveGains
+from kittiwake.core.errors import KittiwakeError
+from kittiwake.runtime.session import Session
+
+PACKAGE = "uav_gazebo_msgs"
+
+
+class VehicleServices:
+    """The topics and services of a vehicle that are for others to call, in its namespace."""
+
+    def __init__(self, desk: Desk, session: Session, pilot: Pilot, space: str) -> None:
+        self._desk, self._session, self._pilot, self._space = desk, session, pilot, space
+
+    def open(self) -> None:
+        """Takes orders from now on."""
+        desk, pilot, space = self._desk, self._pilot, self._space
+        for mode in MODES:
+            desk.hear(f"{space}/{mode.name}/command", mode.kind, partial(self._commanded, mode))
+        switch_mode = f"{space}/switch_mode"
+        desk.hear(switch_mode, f"{PACKAGE}/ControlMode", lambda heard: pilot.switch(heard.mode))
+        desk.serve(switch_mode, f"{PACKAGE}/SwitchMode", self._switched)
+        desk.serve(f"{space}/get_mode", f"{PACKAGE}/GetMode", self._told_mode)
+        desk.serve(f"{space}/takeoff", f"{PACKAGE}/Takeoff", self._taken_off)
+        desk.serve(f"{space}/land", f"{PACKAGE}/Land", self._landed)
+        desk.trigger(f"{space}/hand_back", pilot.hand_back)
+        scenario = self._session.course.scenario
+        steps = scenario.vehicles[pilot.vehicle].guidance.component.step_names
+        for step, called in legal_names(steps).items():
+            desk.trigger(f"{space}/mission/{called}", partial(self._begin, step))
+        gains = LiveGains.of(scenario, pilot.vehicle)
+        if gains.shown:
+            tuned = partial(self._tuned, gains)
+            desk.node.offer_gains(f"{space}/gains", gains.shown, tuned)
+
+    def _commanded(self, mode: Mode, message: Any) -> None:
+        said = self._pilot.command(mode, mode.read(message))
+        if said is not None:
+            self._desk.node.warn(said)
+
+    def _switched(self, request: Any) -> Answer:
+        self._pilot.switch(request.mode.mode)
+        return {"success": True}
+
+    def _told_mode(self, _: Any) -> Answer:
+        return {"mode": {"mode": self._pilot.mode}}
+
+    def _taken_off(self, request: Any) -> Answer:
+        residual_m = self._pilot.take_off(
+            *(request.height, request.takeoff_time, request.idle_time),
+            force=request.force_takeoff,
+        )
+        if residual_m is None:
+            return {"success": False}
+        return {"success": True, "residual": residual_m}
+
+    def _landed(self, request: Any) -> Answer:
+        landed = self._pilot.land(
+            *(request.land_time, request.idle_time, request.maximum_residual),
+            force=request.force_landing,
+        )
+        if landed is None:
+            return {}
+        return {"landed_forcefully": landed.by_force, "success": landed.success}
+
+    def _begin(self, step: str) -> None:
+        """A step of its mission, which flies from then on."""
+        self._pilot.hand_back()
+        self._session.course.begin_step(self._pilot.vehicle, step)
+
+    def _tuned(self, gains: LiveGains, wanted: dict[str, float]) -> dict[str, float]:
+        try:
+            return gains.change(self._session.course, wanted)
+        except KittiwakeError as error:
+            self._desk.node.warn(f"{self._space}/gains: {error}; nothing is changed")
+            return dict(gains.values)

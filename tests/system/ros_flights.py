@@ -1,0 +1,71 @@
+"""What nodes of ROS 1 do with a served pair of drones: code for ``Ros1.peer``."""
+
+# flies one drone from a place and keeps its odometry, by the time of the simulation
+FLY = """
+from gazebo_msgs.msg import ModelState
+from gazebo_msgs.srv import SetModelState
+from sensor_msgs.msg import Joy
+from std_msgs.msg import Float64
+from std_srvs.srv import Empty, Trigger
+from tf2_msgs.msg import TFMessage
+
+def pause():
+    service("/gazebo/pause_physics", Empty)()
+    time.sleep(0.15)
+
+class Drone:
+    def __init__(self, name):
+        self.name, self.rows, self.keep = name, [], False
+        rospy.Subscriber(f"/{name}/odometry", Odometry, self.hear, queue_size=5000, tcp_nodelay=True)
+
+    def hear(self, m):
+        if not self.keep:
+            return
+        p, v, q, w = (m.pose.pose.position, m.twist.twist.linear, m.pose.pose.orientation,
+                      m.twist.twist.angular)
+        self.rows.append([m.header.stamp.to_sec(), p.x, p.y, p.z, v.x, v.y, v.z,
+                          q.w, q.x, q.y, q.z, w.x, w.y, w.z])
+
+    def place(self, x, y, z):
+        state = ModelState(model_name=self.name)
+        state.pose.position.x, state.pose.position.y, state.pose.position.z = x, y, z
+        state.pose.orientation.w = 1.0
+        answer = service("/gazebo/set_model_state", SetModelState)(state)
+        assert answer.success, answer.status_message
+
+    def switch(self, mode):
+        return service(f"/{self.name}/switch_mode", SwitchMode)(ControlMode(mode)).success
+
+    def mode(self):
+        return service(f"/{self.name}/get_mode", GetMode)().mode.mode
+
+    def tell(self, topic, message):
+        said(f"/{self.name}/{topic}/command", type(message)).publish(message)
+        time.sleep(0.1)
+
+    def until(self, seconds):
+        end = self.rows[0][0] + seconds
+        wall = time.time() + 8.0 * seconds + 20.0
+        while self.rows[-1][0] < end:
+            assert time.time() < wall, "too slow"
+            time.sleep(0.02)
+
+    def begin(self):
+        self.rows, self.keep = [], True
+        service("/gazebo/unpause_physics", Empty)()
+        while not self.rows:
+            time.sleep(0.005)
+
+    def flown(self, place, mode, topic=None, message=None, seconds=1.0):
+        # everything is told while time stands still
+        pause()
+        self.switch(0)
+        self.place(*place)
+        if message is not None:
+            self.tell(topic, message)
+        assert self.switch(mode)
+        self.begin()
+        self.until(seconds)
+        self.keep = False
+        return [row for row in self.rows if row[0] <= self.rows[0][0] + seconds + 1e-6]
+"""
