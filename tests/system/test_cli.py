@@ -666,6 +666,28 @@ def test_mcap_can_be_read_by_others(row, tmp_path):
     assert attached == ["scenario.yaml", "summary.json"]
 
 
+def test_bags_hold_what_ros_would_have_been_told(row, tmp_path):
+    reading = pytest.importorskip("rosbags.highlevel", reason="rosbags is not installed")
+    wanted = {"rosbag1": ("flight.bag",), "rosbag2": ("flight", "--storage", "mcap")}
+    for form, (name, *more) in wanted.items():
+        out = tmp_path / name
+        answer = kittiwake_does("export", row[0], "--to", form, "-o", out, *more)
+        assert (answer.status, answer.err.strip()) == (0, "")
+        assert answer.out == f"wrote {out}\n"
+        with reading.AnyReader([out]) as reader:
+            counts = {connection.topic: connection.msgcount for connection in reader.connections}
+        assert counts["/pelican_1/odometry"] == counts["/pelican_2/odometry"] == 51
+        assert counts["/clock"] == 51
+
+
+def test_a_storage_belongs_to_a_bag_of_ros_2(row):
+    answer = kittiwake_does("export", row[0], "--to", "csv", "--storage", "mcap")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err == "--storage is that of a rosbag2; --to csv has none. Leave it out.\n"
+    answer = kittiwake_does("export", row[0], "--to", "rosbag2", "--storage", "mcapp")
+    assert answer.err.startswith("--storage mcapp is not known. Allowed: mcap, sqlite3.")
+
+
 def test_a_place_where_nothing_can_be_written_is_bad_input(spot, tmp_path):
     out = tmp_path / "no" / "such" / "log.parquet"
     answer = kittiwake_does("export", spot[0], "--to", "parquet", "-o", out)
@@ -687,8 +709,8 @@ def test_an_unknown_format_is_bad_input(spot):
     answer = kittiwake_does("export", spot[0], "--to", "parket")
     assert (answer.status, answer.out) == (2, "")
     assert answer.err == (
-        "--to parket is not known. Allowed: csv, geojson, geotiff, mcap, parquet. "
-        "Did you mean 'parquet'?\n"
+        "--to parket is not known. Allowed: csv, geojson, geotiff, mcap, parquet, rosbag1, "
+        "rosbag2. Did you mean 'parquet'?\n"
     )
 
 

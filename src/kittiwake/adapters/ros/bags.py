@@ -63,10 +63,11 @@ def write_rosbag1(log: Log, scenario: Scenario, path: Path, show: Show = lambda 
         LogError: if the log is not one of this scenario, or the file cannot be written.
     """
     writer = optional("rosbags.rosbag1", EXTRA).Writer
+    vehicles = _vehicles(log, scenario)
     with writing_file(path):
         path.unlink(missing_ok=True)
         with writer(path) as bag:
-            _write(log, scenario, _Bag(bag, Encoding(1)), show)
+            _write(vehicles, scenario, _Bag(bag, Encoding(1)), show)
 
 
 def write_rosbag2(
@@ -91,10 +92,11 @@ def write_rosbag2(
     """
     library = optional("rosbags.rosbag2", EXTRA)
     plugin = library.StoragePlugin[storage.upper()]
+    vehicles = _vehicles(log, scenario)
     with writing(path):
         _remove_rosbag2(path)
         with library.Writer(path, version=ROSBAG2_VERSION, storage_plugin=plugin) as bag:
-            _write(log, scenario, _Bag(bag, Encoding(2)), show)
+            _write(vehicles, scenario, _Bag(bag, Encoding(2)), show)
 
 
 class _Bag:
@@ -120,9 +122,27 @@ class _Bag:
         return tell
 
 
-def _write(log: Log, scenario: Scenario, bag: _Bag, show: Show) -> None:
+def _vehicles(log: Log, scenario: Scenario) -> "list[_Vehicle]":
+    """All of a log; refuses one that was not logged in this scenario."""
+    found: list[_Vehicle] = []
+    for name, legal in legal_names(log.names).items():
+        if name not in scenario.vehicles:
+            known = did_you_mean(name, list(scenario.vehicles))
+            message = f"the scenario of this log has no vehicle '{name}'. {known}"
+            raise LogError(message)
+        try:
+            found.append(_Vehicle(log, scenario, name, legal))
+        except KeyError as error:
+            message = (
+                f"the log of '{name}' has no column {error}, which its scenario would give it. Put "
+                "back the scenario.yaml that 'kittiwake run' wrote"
+            )
+            raise LogError(message) from None
+    return found
+
+
+def _write(vehicles: "list[_Vehicle]", scenario: Scenario, bag: _Bag, show: Show) -> None:
     """All of a run, second by second."""
-    vehicles = [_Vehicle(log, scenario, *names) for names in legal_names(log.names).items()]
     tellers = {"/clock": bag.topic("/clock", CLOCK), "/tf": bag.topic("/tf", TRANSFORMS)}
     for vehicle in vehicles:
         for topic, kind in vehicle.topics.items():
@@ -146,10 +166,6 @@ class _Vehicle:
     """A vehicle of a log, and what it tells."""
 
     def __init__(self, log: Log, scenario: Scenario, name: str, legal: str) -> None:
-        if name not in scenario.vehicles:
-            known = did_you_mean(name, list(scenario.vehicles))
-            message = f"the scenario of this log has no vehicle '{name}'. {known}"
-            raise LogError(message)
         vehicle, columns = scenario.vehicles[name], log.columns(name)
         self._namespace = f"/{legal}"
         self._rows = log.values(name)

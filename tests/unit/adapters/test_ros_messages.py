@@ -1,0 +1,525 @@
+"""What ROS is told of a flight, against numbers that are computed in other ways."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyproj import Transformer
+from scipy.spatial.transform import Rotation
+
+from kittiwake.adapters.ros.messages import Telemetry, static_transforms
+from kittiwake.adapters.ros.plain import clock, legal_names
+from kittiwake.adapters.ros.scene_messages import obstacles
+from kittiwake.analysis.table import STATE_COLUMNS
+from kittiwake.core.head import HeadAngles
+from kittiwake.core.ros import RosSettings
+from kittiwake.runtime.simulation import Simulation
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import parse_document
+from kittiwake.sim.record import ERRORS
+
+FLIGHT = """\
+name: for-ros
+time: {rate_hz: 200, duration_s: 5}
+world:
+  satellites: nominal
+  obstacles:
+    crate: {type: box, centre_world_m: [6, 0, 2], sides_m: [1, 2, 4], yaw_deg: 30}
+    ball: {type: sphere, centre_world_m: [0, 8, 2], radius_m: 1.5}
+    mast: {type: cylinder, centre_world_m: [0, -8, 3], radius_m: 0.2, height_m: 6}
+    ramp: {type: plane, point_world_m: [20, 0, 0], facing_world: [-1, 0, 0]}
+  platforms:
+    roof: {type: fixed, position_world_m: [0, 30, 5], length_m: 4, width_m: 2}
+vehicles:
+  hummingbird:
+    model: hummingbird
+    partner: roof
+    start: {position_world_m: [0, 0, 2]}
+    sensors:
+      imu: {type: imu, mount: {position_body_m: [0.01, 0, 0.02], pitch_deg: 90}}
+      attitude: orientation
+      gnss: gnss
+      air: barometer
+      compass: magnetometer
+      lidar: {type: lidar-2d, beams: 5, field_of_view_deg: 180, mount: {yaw_deg: 90}}
+      round: {type: lidar-2d, beams: 8}
+      down: {type: ultrasonic, position_body_m: [0, 0, -0.1], direction_body: [0, 0, -2]}
+      cone: {type: sonar-cone, half_angle_deg: 10}
+      turns: {type: ultrasonic-array, scheme: front, rate_hz: 5}
+      head: {type: ultrasonic-head, rate_hz: 20}
+      depth: {type: range-camera, width: 4, height: 2, mount: {pitch_deg: 90}}
+      slanted: {type: range-camera, width: 4, height: 2, along: ray}
+      marker: {type: marker, rendered: false}
+      deck: {type: beacon, rate_hz: 20}
+      odometry: {type: barometer, rate_hz: 20}
+      heights: altimeter
+"""
+NAME = "hummingbird"
+TURNED = (0.5, -0.1, 0.7, 0.5)
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return build(parse_document(FLIGHT, "test.yaml"), Path())
+
+
+@pytest.fixture(scope="module")
+def columns(scenario):
+    return Simulation(scenario).program.layout.columns[NAME]
+
+
+@pytest.fixture
+def told(scenario, columns):
+    """What is told of one row that holds these numbers, all sensors' samples being new."""
+
+    def tell(settings=scenario.ros, time_s=0.0, **numbers):
+        common = scenario.vehicles[NAME], columns, scenario.world, settings, 200.0
+        row = made(columns, {"time_s": time_s, "qw": 1.0, "estimate.qw": 1.0, **numbers})
+        row[[i for i, column in enumerate(columns) if column.endswith(".fresh")]] = 1.0
+        return dict(Telemetry(NAME, *common).messages(row[None]))
+
+    return tell
+
+
+def made(columns, numbers):
+    row = np.zeros(len(columns))
+    for column, number in numbers.items():
+        row[columns.index(column)] = number
+    return row
+
+
+def motion(prefix=""):
+    """A motion whose numbers all differ."""
+    numbers = [1.0, -2.0, 3.0, *(np.array(TURNED) / np.linalg.norm(TURNED)), 4.0, 5.0, -6.0]
+    names = [prefix + name for name in STATE_COLUMNS[1:]]
+    return dict(zip(names, [*numbers, 0.1, 0.2, -0.3], strict=True))
+
+
+def rotation():
+    w, x, y, z = TURNED
+    return Rotation.from_quat([x, y, z, w])
+
+
+def numbers_of(vector):
+    return [vector[axis] for axis in "xyz"]
+
+
+def quaternion(message):
+    return Rotation.from_quat([message[part] for part in "xyzw"])
+
+
+# motion
+
+
+def test_odometry_tells_belief_with_all_axes_where_they_belong(told):
+    message = told(time_s=1.5, **motion("estimate."))["odometry"]
+    assert message["header"] == {"stamp": 1_500_000_000, "frame_id": "world"}
+    assert message["child_frame_id"] == NAME
+    pose, twist = message["pose"]["pose"], message["twist"]["twist"]
+    assert numbers_of(pose["position"]) == [1.0, -2.0, 3.0]
+    assert np.allclose(quaternion(pose["orientation"]).as_matrix(), rotation().as_matrix())
+    # the original writes the upward velocity into x, and nothing into z
+    assert numbers_of(twist["linear"]) == [4.0, 5.0, -6.0]
+    assert np.allclose(numbers_of(twist["angular"]), rotation().apply([0.1, 0.2, -0.3]))
+
+
+def test_a_twist_can_be_told_in_the_axes_of_the_body(told):
+    message = told(settings=RosSettings(twist_in="body"), **motion("estimate."))["odometry"]
+    twist = message["twist"]["twist"]
+    assert np.allclose(numbers_of(twist["linear"]), rotation().inv().apply([4.0, 5.0, -6.0]))
+    assert numbers_of(twist["angular"]) == [0.1, 0.2, -0.3]
+
+
+def test_the_truth_is_told_apart_from_belief(told):
+    message = told(**motion(), **{"estimate.x_m": 9.0})["ground_truth/odometry"]
+    assert numbers_of(message["pose"]["pose"]["position"]) == [1.0, -2.0, 3.0]
+    assert message["child_frame_id"] == f"{NAME}/ground_truth"
+
+
+def test_without_an_estimators_covariance_there_are_zeros(told):
+    message = told()["odometry"]
+    assert message["pose"]["covariance"] == [0.0] * 36
+    assert message["twist"]["covariance"] == [0.0] * 36
+
+
+@pytest.mark.parametrize("twist_in", ["world", "body"])
+def test_covariances_come_in_the_order_of_ros(scenario, columns, twist_in):
+    square = np.sin(np.arange(81.0)).reshape(9, 9)
+    covariance = square @ square.T
+    pairs = {
+        f"estimate.cov_{ERRORS[i]}_{ERRORS[j]}": covariance[i, j]
+        for i in range(9)
+        for j in range(i, 9)
+    }
+    wider = (*columns, *pairs)
+    common = scenario.vehicles[NAME], wider, scenario.world, RosSettings(twist_in=twist_in), 200.0
+    row = made(wider, {**motion("estimate."), **pairs})
+    message = dict(Telemetry(NAME, *common).messages(row[None]))["odometry"]
+    pose = np.reshape(message["pose"]["covariance"], (6, 6))
+    assert np.array_equal(pose, covariance[np.ix_([0, 1, 2, 6, 7, 8], [0, 1, 2, 6, 7, 8])])
+    twist = np.reshape(message["twist"]["covariance"], (6, 6))
+    turn = np.eye(3) if twist_in == "world" else rotation().inv().as_matrix()
+    assert np.allclose(twist[:3, :3], turn @ covariance[3:6, 3:6] @ turn.T)
+    assert not twist[3:].any()
+    assert not twist[:, 3:].any()
+
+
+def test_the_frame_is_where_the_vehicle_believes_to_be(scenario, columns):
+    settings = RosSettings(world_frame="map", vehicle_frame="{name}/base_link")
+    common = scenario.vehicles[NAME], columns, scenario.world, settings, 200.0
+    row = made(columns, motion("estimate.") | motion() | {"x_m": 7.0})
+    first = Telemetry(NAME, *common).transforms(row)[0]
+    assert first["header"]["frame_id"] == "map"
+    assert first["child_frame_id"] == f"{NAME}/base_link"
+    assert numbers_of(first["transform"]["translation"]) == [1.0, -2.0, 3.0]
+    turn = quaternion(first["transform"]["rotation"])
+    assert np.allclose(turn.as_matrix(), rotation().as_matrix())
+
+
+def test_the_first_instant_is_no_time_of_zero():
+    assert clock(0.0) == {"clock": 1}
+    assert clock(0.07) == {"clock": 70_000_000}
+
+
+# sensors
+
+
+def test_an_inertial_unit_tells_force_rates_and_their_noise(told):
+    force = {f"sensor.imu.specific_force_{a}_body_mps2": n for n, a in enumerate("xyz", 1)}
+    rate = {f"sensor.imu.angular_velocity_{a}_body_radps": n for n, a in enumerate("xyz", 3)}
+    angles = {"sensor.attitude.roll_rad": 0.1, "sensor.attitude.yaw_rad": 2.0}
+    message = told(**force, **rate, **angles)["imu"]
+    assert message["header"]["frame_id"] == f"{NAME}/imu"
+    assert numbers_of(message["linear_acceleration"]) == [1.0, 2.0, 3.0]
+    assert numbers_of(message["angular_velocity"]) == [3.0, 4.0, 5.0]
+    # data sheet: 400 ug and 0.005 deg/s over the root of a hertz; half of 200 Hz is the band
+    of_force = np.diag([(400e-6 * 9.80665) ** 2 * 100.0] * 3)
+    assert np.allclose(message["linear_acceleration_covariance"], of_force.ravel(), rtol=1e-3)
+    of_rate = np.diag([math.radians(0.005) ** 2 * 100.0] * 3)
+    assert np.allclose(message["angular_velocity_covariance"], of_rate.ravel(), rtol=1e-3)
+    expected = Rotation.from_euler("ZYX", [2.0, 0.0, 0.1])
+    assert np.allclose(quaternion(message["orientation"]).as_matrix(), expected.as_matrix())
+    assert message["orientation_covariance"][0] == pytest.approx(0.0035355**2)
+
+
+def test_an_attitude_alone_says_that_the_rest_is_not_measured(told):
+    message = told()["attitude"]
+    assert message["angular_velocity_covariance"][0] == -1.0
+    assert message["linear_acceleration_covariance"][0] == -1.0
+
+
+def fix_at(x, y, z, **more):
+    numbers = {"position_x_world_m": x, "position_y_world_m": y, "position_z_world_m": z, **more}
+    return {f"sensor.gnss.{name}": number for name, number in numbers.items()}
+
+
+def test_a_fix_lies_where_geodesy_says(told):
+    message = told(**fix_at(1200.0, -3400.0, 56.0, valid=1.0, hdop=1.1, vdop=2.0))["gnss"]
+    plane = "+proj=topocentric +ellps=WGS84 +lat_0=49.397742 +lon_0=9.545594 +h_0=300"
+    steps = f"+proj=pipeline +step +inv {plane} +step +inv +proj=cart +ellps=WGS84"
+    away = Transformer.from_pipeline(f"{steps} +step +proj=unitconvert +xy_in=rad +xy_out=deg")
+    longitude, latitude, height = away.transform(1200.0, -3400.0, 56.0)
+    # 1e-9 deg are a tenth of a millimetre
+    assert message["latitude"] == pytest.approx(latitude, abs=1e-9)
+    assert message["longitude"] == pytest.approx(longitude, abs=1e-9)
+    assert message["altitude"] == pytest.approx(height, abs=1e-4)
+    assert message["status"]["status"] == 0
+    variance = 0.5888**2 + 0.002**2
+    across = 0.5 * 1.1**2 * variance
+    expected = np.diag([across, across, 2.0**2 * variance])
+    assert np.allclose(message["position_covariance"], expected.ravel())
+    assert message["position_covariance_type"] == 1
+
+
+def test_a_lost_fix_is_told_as_none(told):
+    message = told(**fix_at(1.0, 2.0, 3.0))["gnss"]
+    assert message["status"]["status"] == -1
+    assert message["position_covariance_type"] == 0
+
+
+def test_the_worlds_own_origin_comes_before_that_of_ros():
+    elsewhere = FLIGHT.replace("world:\n", "world:\n  origin: {latitude_deg: 47, altitude_m: 8}\n")
+    flown = build(parse_document(elsewhere, "test.yaml"), Path())
+    names = [f"sensor.gnss.{n}" for n in ("hdop", "vdop", "valid", "fresh")]
+    names += [f"sensor.gnss.{q}_{a}_world_{u}" for q, u in (("position", "m"), ("velocity", "mps"))
+              for a in "xyz"]  # fmt: skip
+    motions = [p + c for p in ("", "estimate.") for c in STATE_COLUMNS[1:]]
+    columns = ("time_s", *motions, *names)
+    row = made(columns, {"qw": 1.0, "sensor.gnss.fresh": 1.0, "sensor.gnss.valid": 1.0})
+    common = flown.vehicles[NAME], columns, flown.world, flown.ros, 200.0
+    message = dict(Telemetry(NAME, *common).messages(row[None]))["gnss"]
+    assert message["latitude"] == pytest.approx(47.0)
+    assert message["longitude"] == pytest.approx(0.0)
+    assert message["altitude"] == pytest.approx(8.0)
+
+
+def test_pressure_and_field_have_the_variance_of_their_noise(told):
+    said = told(
+        **{"sensor.air.pressure_pa": 101300.0, "sensor.compass.magnetic_field_x_body_t": 3e-5}
+    )
+    assert said["air"]["fluid_pressure"] == 101300.0
+    assert said["air"]["variance"] == pytest.approx(1.2**2)
+    assert said["compass"]["magnetic_field"]["x"] == 3e-5
+    assert np.allclose(said["compass"]["magnetic_field_covariance"], 4e-14 * np.eye(3).ravel())
+
+
+def test_a_scan_begins_to_the_right_and_what_did_not_answer_is_infinite(told):
+    ranges = {f"sensor.lidar.ranges_{i}_m": 1.0 + i for i in range(5)}
+    valid = {f"sensor.lidar.valid_{i}": float(i != 2) for i in range(5)}
+    said = told(**ranges, **valid)
+    scan = said["lidar"]
+    assert scan["ranges"] == [1.0, 2.0, math.inf, 4.0, 5.0]
+    angles = scan["angle_min"] + scan["angle_increment"] * np.arange(5)
+    assert np.allclose(np.degrees(angles), [-90.0, -45.0, 0.0, 45.0, 90.0], atol=1e-12)
+    assert scan["angle_max"] == pytest.approx(angles[-1])
+    assert (scan["range_min"], scan["range_max"], scan["scan_time"]) == (0.1, 12.0, 0.1)
+    whole = said["round"]
+    assert np.degrees(whole["angle_increment"]) == pytest.approx(45.0)
+    assert np.degrees(whole["angle_max"]) == pytest.approx(135.0)
+
+
+def test_single_ranges_are_heard_along_the_x_axes_of_their_frames(told, scenario, columns):
+    said = told(
+        **{"sensor.down.range_m": 2.0, "sensor.down.valid": 1.0, "sensor.cone.range_m": 5.0}
+    )
+    assert said["down"]["range"] == 2.0
+    assert said["cone"]["range"] == math.inf
+    assert np.degrees(said["cone"]["field_of_view"]) == pytest.approx(20.0)
+    frames = placed(scenario, columns)
+    place, turn = frames[f"{NAME}/down"]
+    assert np.allclose(place, [0.0, 0.0, -0.1])
+    assert np.allclose(turn.apply([1.0, 0.0, 0.0]), [0.0, 0.0, -1.0])
+
+
+def test_of_those_that_take_turns_only_the_active_ones_tell(told):
+    numbers = {"sensor.turns.active_0": 1.0, "sensor.turns.active_1": 1.0}
+    said = told(**numbers, **{"sensor.turns.ranges_1_m": 0.7, "sensor.turns.valid_1": 1.0})
+    heard = {topic for topic in said if topic.startswith("turns/")}
+    assert heard == {"turns/front", "turns/bottom"}
+    assert said["turns/bottom"]["range"] == 0.7
+
+
+def placed(scenario, columns):
+    """By child frame its place and turn in its vehicle."""
+    found = {}
+    common = scenario.vehicles[NAME], scenario.ros, columns, 200.0
+    for message in static_transforms(NAME, *common):
+        assert message["header"]["frame_id"] == NAME
+        where = message["transform"]
+        found[message["child_frame_id"]] = (
+            numbers_of(where["translation"]),
+            quaternion(where["rotation"]),
+        )
+    return found
+
+
+def test_frames_are_those_in_which_readings_are_told(scenario, columns):
+    frames = placed(scenario, columns)
+    place, turn = frames[f"{NAME}/imu"]
+    assert np.allclose(place, [0.01, 0.0, 0.02])
+    assert np.allclose(turn.as_matrix(), np.eye(3))
+    ahead = frames[f"{NAME}/lidar"][1].apply([1.0, 0.0, 0.0])
+    assert np.allclose(ahead, [0.0, 1.0, 0.0])
+    # a picture of what lies below: its z axis down, its y axis backwards
+    picture = frames[f"{NAME}/depth/optical"][1]
+    assert np.allclose(picture.apply([0.0, 0.0, 1.0]), [0.0, 0.0, -1.0])
+    assert np.allclose(picture.apply([0.0, 1.0, 0.0]), [-1.0, 0.0, 0.0])
+    assert np.allclose(picture.apply([1.0, 0.0, 0.0]), [0.0, -1.0, 0.0])
+    left = frames[f"{NAME}/turns/left"][1].apply([1.0, 0.0, 0.0])
+    assert np.allclose(left, [math.sqrt(0.5), math.sqrt(0.5), 0.0])
+
+
+def test_a_head_has_a_frame_that_looks_where_it_measures(scenario, columns):
+    numbers = {"sensor.head.pitch_rad": 0.4, "sensor.head.yaw_rad": -0.3}
+    row = made(columns, {"qw": 1.0, "estimate.qw": 1.0, **numbers})
+    common = scenario.vehicles[NAME], columns, scenario.world, scenario.ros, 200.0
+    frames = {m["child_frame_id"]: m for m in Telemetry(NAME, *common).transforms(row)}
+    turn = quaternion(frames[f"{NAME}/head"]["transform"]["rotation"])
+    looks = HeadAngles(0.4, -0.3).direction_body
+    assert np.allclose(
+        turn.apply([1.0, 0.0, 0.0]), [float(looks.x), float(looks.y), float(looks.z)]
+    )
+    assert f"{NAME}/head" not in placed(scenario, columns)
+
+
+def test_depths_become_points_where_a_plane_ahead_is(told):
+    far = {f"sensor.depth.depth_{v}_{u}_m": 3.0 for v in range(2) for u in range(4)}
+    seen = {
+        f"sensor.depth.valid_{v}_{u}": float((v, u) != (1, 2)) for v in range(2) for u in range(4)
+    }
+    said = told(**far, **seen)
+    image, cloud = said["depth/depth"], said["depth/points"]
+    pixels = np.frombuffer(image["data"], "<f4").reshape(image["height"], image["width"])
+    assert image["step"] == 16
+    assert np.isinf(pixels[1, 2])
+    assert np.count_nonzero(pixels == 3.0) == 7
+    points = np.frombuffer(cloud["data"], "<f4").reshape(2, 4, 3)
+    assert np.isnan(points[1, 2]).all()
+    # the outermost pixels' middles lie 3/4 of half the field of 60 degrees to the sides
+    side = 3.0 * math.tan(math.radians(30.0)) * 0.75
+    assert np.allclose(points[0, 0], [3.0, side, 0.25 / 0.75 * side], rtol=1e-6)
+    assert np.allclose(points[0, 3], [3.0, -side, 0.25 / 0.75 * side], rtol=1e-6)
+
+
+def test_distances_along_rays_become_depths(told):
+    u, v, focal = 0, 0, 2.0 / math.tan(math.radians(30.0))
+    ray = np.array([1.0, (2.0 - u - 0.5) / focal, (1.0 - v - 0.5) / focal])
+    numbers = {"sensor.slanted.depth_0_0_m": 3.0 * np.linalg.norm(ray)}
+    said = told(**numbers, **{"sensor.slanted.valid_0_0": 1.0})
+    points = np.frombuffer(said["slanted/points"]["data"], "<f4").reshape(-1, 3)
+    assert np.allclose(points[0], 3.0 * ray, rtol=1e-6)
+    assert np.frombuffer(said["slanted/depth"]["data"], "<f4")[0] == pytest.approx(3.0)
+
+
+def test_a_marker_is_told_only_where_it_is_seen(told):
+    seen = {"sensor.marker.position_x_body_m": 1.0, "sensor.marker.yaw_body_rad": 0.5}
+    assert "marker" not in told(**seen)
+    message = told(**seen, **{"sensor.marker.valid": 1.0})["marker"]
+    assert message["header"]["frame_id"] == NAME
+    assert message["pose"]["pose"]["position"]["x"] == 1.0
+    turn = quaternion(message["pose"]["pose"]["orientation"])
+    assert turn.as_euler("ZYX")[0] == pytest.approx(0.5)
+
+
+def test_a_sensor_cannot_take_the_topic_of_its_vehicle(told):
+    said = told()
+    assert "pose" in said["odometry"]
+    assert "fluid_pressure" in said["odometry_sensor"]
+
+
+# when
+
+
+def rows_of(columns, rate_hz, count, **numbers):
+    rows = np.tile(made(columns, {"qw": 1.0, "estimate.qw": 1.0, **numbers}), (count, 1))
+    rows[:, 0] = np.arange(count) / rate_hz
+    return rows
+
+
+@pytest.mark.parametrize("rate_hz", [200.0, 60.0])
+def test_odometry_comes_at_its_rate_however_rows_are_cut(scenario, columns, rate_hz):
+    settings = RosSettings(odometry_hz=rate_hz)
+    common = scenario.vehicles[NAME], columns, scenario.world, settings, 1000.0
+    telemetry, rows = Telemetry(NAME, *common), rows_of(columns, 1000.0, 1000)
+    told = [
+        one for begin in range(0, 1000, 7) for one in telemetry.messages(rows[begin : begin + 7])
+    ]
+    stamps = [m["header"]["stamp"] for topic, m in told if topic == "odometry"]
+    assert len(stamps) == rate_hz
+    assert set(np.diff(stamps).round(-6)) <= {5_000_000, 16_000_000, 17_000_000}
+    assert [m["header"]["stamp"] for _, m in told] == sorted(m["header"]["stamp"] for _, m in told)
+
+
+def test_each_sample_is_told_once(scenario, columns):
+    rows = rows_of(columns, 1000.0, 100)
+    rows[::20, columns.index("sensor.air.fresh")] = 1.0
+    common = scenario.vehicles[NAME], columns, scenario.world, scenario.ros, 1000.0
+    told = Telemetry(NAME, *common).messages(rows)
+    stamps = [m["header"]["stamp"] for topic, m in told if topic == "air"]
+    assert stamps == [1, 20_000_000, 40_000_000, 60_000_000, 80_000_000]
+
+
+def test_a_flight_that_begins_again_is_told_from_its_beginning(scenario, columns):
+    common = scenario.vehicles[NAME], columns, scenario.world, RosSettings(path_hz=10.0), 1000.0
+    telemetry, rows = Telemetry(NAME, *common), rows_of(columns, 1000.0, 2000)
+    telemetry.messages(rows)
+    told = telemetry.messages(rows[:500])
+    assert next(m["header"]["stamp"] for topic, m in told if topic == "odometry") == 1
+    assert max(len(m["poses"]) for topic, m in told if topic == "path") == 3
+
+
+def test_a_path_is_whole_and_never_longer_than_asked(scenario, columns):
+    settings = RosSettings(path_points=20, path_hz=1.0)
+    common = scenario.vehicles[NAME], columns, scenario.world, settings, 100.0
+    rows = rows_of(columns, 100.0, 10_000)
+    rows[:, columns.index("x_m")] = rows[:, 0]
+    told = Telemetry(NAME, *common).messages(rows)
+    paths = [m["poses"] for topic, m in told if topic == "path"]
+    assert max(map(len, paths)) == 20
+    along = [pose["pose"]["position"]["x"] for pose in paths[-1]]
+    assert along[0] == 0.0
+    assert along[-1] > 90.0
+    assert max(np.diff(along)) < 100.0 / 9.0
+
+
+# everything
+
+
+def test_the_topics_are_all_that_is_ever_told(scenario, columns, told):
+    common = scenario.vehicles[NAME], columns, scenario.world, RosSettings(path_hz=200.0), 200.0
+    telemetry = Telemetry(NAME, *common)
+    rows = rows_of(columns, 200.0, 300, **{"sensor.marker.valid": 1.0})
+    for place, column in enumerate(columns):
+        if column.endswith(".fresh") or ".active" in column:
+            rows[:, place] = 1.0
+    assert {topic for topic, _ in telemetry.messages(rows)} == set(telemetry.topics)
+    assert "heights" not in telemetry.topics
+
+
+@pytest.mark.parametrize("ros", [1, 2])
+def test_every_message_has_the_fields_of_its_kind(scenario, columns, ros):
+    pytest.importorskip("rosbags", reason="rosbags is not installed")
+    from kittiwake.adapters.ros.encoding import Encoding
+    from kittiwake.adapters.ros.plain import CLOCK, TRANSFORMS
+    from kittiwake.adapters.ros.scene_messages import OBSTACLES
+
+    encoding, rows = Encoding(ros), rows_of(columns, 200.0, 300, **{"sensor.marker.valid": 1.0})
+    rows[:, [i for i, c in enumerate(columns) if c.endswith(".fresh") or ".active" in c]] = 1.0
+    common = scenario.vehicles[NAME], columns, scenario.world, RosSettings(path_hz=200.0), 200.0
+    telemetry = Telemetry(NAME, *common)
+    told = dict(telemetry.messages(rows))
+    assert told.keys() == telemetry.topics.keys()
+    for topic, message in told.items():
+        assert len(encoding.encoder(telemetry.topics[topic])(message)) > 8
+    frames = {"transforms": telemetry.transforms(rows[0])}
+    scene = obstacles(scenario.world, scenario.ros)
+    for kind, message in ((TRANSFORMS, frames), (CLOCK, clock(1.0)), (OBSTACLES, scene)):
+        assert len(encoding.encoder(kind)(message)) >= 8
+
+
+def test_a_battery_tells_what_is_drawn_as_negative():
+    powered = """\
+name: powered
+time: {duration_s: 5}
+vehicles:
+  drone:
+    model: crazyflie
+    parameters: {battery: {type: lithium-polymer, cells: 1, capacity_mah: 250, resistance_ohm: 0.1}}
+"""
+    flown = build(parse_document(powered, "test.yaml"), Path())
+    battery = {"v": 3.9, "a": 2.0, "charge": 0.5, "empty": 0.0}
+    motions = [p + c for p in ("", "estimate.") for c in STATE_COLUMNS[1:]]
+    columns = ("time_s", *motions, *(f"act_battery_{name}" for name in battery))
+    row = made(columns, {"qw": 1.0} | {f"act_battery_{n}": value for n, value in battery.items()})
+    common = flown.vehicles["drone"], columns, flown.world, flown.ros, 200.0
+    message = dict(Telemetry("drone", *common).messages(row[None]))["battery"]
+    assert (message["voltage"], message["current"], message["percentage"]) == (3.9, -2.0, 0.5)
+    assert message["capacity"] == pytest.approx(0.25)
+    assert message["charge"] == pytest.approx(0.125)
+    assert math.isnan(message["temperature"])
+
+
+def test_obstacles_are_markers_where_they_stand(scenario):
+    markers = {m["ns"]: m for m in obstacles(scenario.world, scenario.ros)["markers"]}
+    crate = markers["crate"]
+    assert crate["type"] == 1
+    assert numbers_of(crate["pose"]["position"]) == [6.0, 0.0, 2.0]
+    assert numbers_of(crate["scale"]) == [1.0, 2.0, 4.0]
+    yaw = quaternion(crate["pose"]["orientation"]).as_euler("ZYX", degrees=True)[0]
+    assert yaw == pytest.approx(30.0)
+    assert (markers["ball"]["type"], markers["ball"]["scale"]["x"]) == (2, 3.0)
+    assert (markers["mast"]["type"], numbers_of(markers["mast"]["scale"])) == (3, [0.4, 0.4, 6.0])
+    assert numbers_of(markers["roof"]["scale"])[:2] == [4.0, 2.0]
+    top = markers["roof"]["pose"]["position"]["z"] + 0.5 * markers["roof"]["scale"]["z"]
+    assert top == pytest.approx(5.0)
+    assert len(markers["ramp"]["points"]) % 3 == 0
+    assert all(m["header"]["frame_id"] == "world" for m in markers.values())
+
+
+def test_names_become_legal_and_stay_different():
+    assert legal_names(["uav-1", "uav_1", "gull"]) == {
+        "uav-1": "uav_1",
+        "uav_1": "uav_1_2",
+        "gull": "gull",
+    }
