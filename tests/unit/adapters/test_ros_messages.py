@@ -50,7 +50,7 @@ vehicles:
       head: {type: ultrasonic-head, rate_hz: 20}
       depth: {type: range-camera, width: 4, height: 2, mount: {pitch_deg: 90}}
       slanted: {type: range-camera, width: 4, height: 2, along: ray}
-      marker: {type: marker, rendered: false}
+      marker: {type: marker, rendered: false, gimbal: stabilised}
       deck: {type: beacon, rate_hz: 20}
       odometry: {type: barometer, rate_hz: 20}
       heights: altimeter
@@ -341,6 +341,18 @@ def test_a_head_has_a_frame_that_looks_where_it_measures(scenario, columns):
         turn.apply([1.0, 0.0, 0.0]), [float(looks.x), float(looks.y), float(looks.z)]
     )
     assert f"{NAME}/head" not in placed(scenario, columns)
+
+
+def test_a_camera_on_a_gimbal_has_a_frame_that_stays_level(scenario, columns):
+    row = made(columns, motion() | motion("estimate."))
+    common = scenario.vehicles[NAME], columns, scenario.world, scenario.ros, 200.0
+    frames = {m["child_frame_id"]: m for m in Telemetry(NAME, *common).transforms(row)}
+    turn = rotation() * quaternion(frames[f"{NAME}/marker"]["transform"]["rotation"])
+    assert np.allclose(turn.apply([1.0, 0.0, 0.0]), [0.0, 0.0, -1.0])
+    # what is above in its picture is where the vehicle's yaw points
+    yaw_rad = rotation().as_euler("ZYX")[0]
+    above = turn.apply([0.0, 0.0, 1.0])
+    assert np.allclose(above, [math.cos(yaw_rad), math.sin(yaw_rad), 0.0])
 
 
 def test_depths_become_points_where_a_plane_ahead_is(told):

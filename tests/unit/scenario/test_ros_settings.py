@@ -54,7 +54,7 @@ def test_what_a_scenario_says_arrives_and_leaves_the_rest():
         ("ros: {twist_in: map}", ".twist_in", "Allowed: body, world"),
         ("ros: {vehicle_frame: base_link}", "", "write {name} where its name is to stand"),
         ("ros: {vehicle_frame: '/{name}'}", "", "is no name of a frame"),
-        ("ros: {vehicle_frame: '{nam}'}", "", "is no name of a frame"),
+        ("ros: {vehicle_frame: '{vehicle}'}", "", "is no name of a frame"),
         ("ros: {world_frame: the world}", "", "is no name of a frame"),
         ("ros: {world_frame: ''}", "", "is no name of a frame"),
         ("ros: fast", "", ""),
