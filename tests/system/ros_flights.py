@@ -16,7 +16,7 @@ def pause():
 class Drone:
     def __init__(self, name):
         self.name, self.rows, self.keep = name, [], False
-        rospy.Subscriber(f"/{name}/odometry", Odometry, self.hear, queue_size=5000, tcp_nodelay=True)
+        rospy.Subscriber(f"/{name}/odometry", Odometry, self.hear, queue_size=5000)
 
     def hear(self, m):
         if not self.keep:

@@ -1,6 +1,4 @@
-"""A pair of drones served to real nodes of ROS 1: the acceptance of uav_gazebo, and what it lacks."""
-
-import sys
+"""A pair of drones served to nodes of ROS 1: the acceptance of uav_gazebo, and what it lacks."""
 
 import numpy as np
 import pytest
@@ -321,7 +319,7 @@ before = ticks[-1]
 drone = Drone("drone1"); drone.place(3.0, 3.0, 3.0)
 service("/gazebo/reset_world", Empty)()
 end = time.time() + 60.0
-while ticks[-1] > before and time.time() < end or ticks[-1] < 0.1:
+while not 0.1 < ticks[-1] < before and time.time() < end:
     time.sleep(0.1)
 drone.begin()
 answer = dict(slow=slow, stands=stands, stepped=stepped, before=before, after=ticks[-1],

@@ -20,7 +20,7 @@ import numpy as np
 
 from kittiwake.analysis.table import FAULTS
 from kittiwake.core.errors import CommandError, KittiwakeError, did_you_mean
-from kittiwake.core.kinematics import Start
+from kittiwake.core.kinematics import Start, motion_columns
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.carrying import carried
 from kittiwake.runtime.clock import Clock
@@ -334,7 +334,19 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
             self._later.append(lambda state: self._placed(state, vehicle, start))
             return state
         self._notices.put((vehicle, f"placed at {_written(start.position_world_m)} m"))
+        self._believe(vehicle, start)
         return self._tunable.placed(state, vehicle, start)
+
+    def _believe(self, vehicle: str, start: Start) -> None:
+        """Commands of the next block depend on where a vehicle is now, not on where it was."""
+        if vehicle not in self._rows:
+            return
+        row = self._rows[vehicle].copy()
+        for column, value in motion_columns(start.kinematics()).items():
+            place = self._places[vehicle].get(f"estimate.{column}")
+            if place is not None:
+                row[place] = value
+        self._rows = {**self._rows, vehicle: row}
 
     def _refuse_when_over(self) -> None:
         if self._closed:

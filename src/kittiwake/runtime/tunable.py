@@ -46,6 +46,8 @@ class TunableProgram:
         self, fleet: Fleet, vehicles: Mapping[str, Vehicle], steps: int, seed: int
     ) -> None:
         self.fleet = fleet
+        # a method of a fleet takes its time, which blocks of a few steps do not have
+        self._places = {name: fleet.place(name) for name in fleet.names}
         self._kinds = [takes(vehicles[group.names[0]]) for group in fleet.groups]
         self._vehicles = vehicles
         self._limits = jax.jit(lambda state: fleet.limits(state))
@@ -92,7 +94,7 @@ class TunableProgram:
 
     def placed(self, state: FleetState, vehicle: str, start: Start) -> FleetState:
         """The state in which a vehicle begins anew somewhere; only its guidance goes on."""
-        number, lane = self.fleet.place(vehicle)
+        number, lane = self._places[vehicle]
         with self._mode():
             starts = _starts(self.fleet)
             there = jax.tree.map(lambda leaf, new: np.full_like(leaf, new), starts[number], start)
@@ -111,7 +113,7 @@ class TunableProgram:
             LadderError: for one of a kind that it does not take.
         """
         numbers_of({vehicle: signal}, self._vehicles)
-        if type(signal) not in self._kinds[self.fleet.place(vehicle)[0]]:
+        if type(signal) not in self._kinds[self._places[vehicle][0]]:
             refuse_dead_ends(((vehicle, type(signal)),), self._vehicles)
 
     def fly(
@@ -158,7 +160,7 @@ class TunableProgram:
             for group, kinds in zip(self.fleet.groups, self._kinds, strict=True)
         ]
         for name, signal in commands.items():
-            number, lane = self.fleet.place(name)
+            number, lane = self._places[name]
             own = written[number][self._kinds[number].index(type(signal))]
             own.numbers[lane] = numbers_of({name: signal}, self._vehicles)
             own.addressed[lane] = True

@@ -16,7 +16,7 @@ def multirotor(data: Path) -> VehicleModel:
 
 def wrench_body(data: Path) -> VehicleModel:
     """The body that a data file describes."""
-    return VehicleModel(WrenchBody, data, ("acceleration", "attitude"), "position")
+    return VehicleModel(WrenchBody, data, ("acceleration", "attitude", "rates"), "position")
 
 
 AR_DRONE = multirotor(DATA / "ar-drone.toml")
