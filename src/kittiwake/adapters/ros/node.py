@@ -6,12 +6,11 @@ integer of nanoseconds, and what is left out is zero or empty. Kinds are written
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from kittiwake.adapters.ros.gains import Gain
 
 
-@runtime_checkable
 class RosNode(Protocol):
     """A node of one ROS. Callbacks may come from any thread of its library."""
 
@@ -44,11 +43,8 @@ class RosNode(Protocol):
         """
         ...
 
-    def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
-        """What publishes transforms, plain geometry_msgs/TransformStamped, many at once.
-
-        Those that stay as they are, are told once, all of them together.
-        """
+    def transforms(self) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+        """What publishes transforms, plain geometry_msgs/TransformStamped, many at once."""
         ...
 
     def inform(self, words: str) -> None:
