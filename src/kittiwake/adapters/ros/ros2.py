@@ -1,9 +1,11 @@
 """A node of ROS 2, by rclpy.
 
-**It stays on this machine unless asked otherwise.** Before rclpy starts, ROS_AUTOMATIC_DISCOVERY_RANGE
-becomes LOCALHOST, unless the environment has that variable or ROS_LOCALHOST_ONLY already: to let
-other machines take part, start with ``ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET``. Other variables of
-ROS 2, such as ROS_DOMAIN_ID, work as ever.
+**It stays on this machine unless asked otherwise.** Before rclpy starts, and unless the environment
+has one of these variables or ROS_LOCALHOST_ONLY already, ROS_AUTOMATIC_DISCOVERY_RANGE becomes
+LOCALHOST, and FASTRTPS_DEFAULT_PROFILES_FILE, since the first alone lets Fast DDS listen to all the
+network, ``loopback.xml``. To let other machines take part, start with
+``ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET``. Other variables of ROS 2, such as ROS_DOMAIN_ID, work as
+ever.
 
 | quality of service | reliability | durability | depth |
 |---|---|---|---|
@@ -21,6 +23,7 @@ the standard ones of ``kittiwake.adapters.ros.standard``.
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from kittiwake.adapters.ros import standard
@@ -31,13 +34,24 @@ from kittiwake.adapters.ros.ros2_library import is_there, library, message_class
 from kittiwake.core.errors import KittiwakeError
 
 DISCOVERY = "ROS_AUTOMATIC_DISCOVERY_RANGE"
-OLDER_DISCOVERY = "ROS_LOCALHOST_ONLY"
+PROFILES = "FASTRTPS_DEFAULT_PROFILES_FILE"
+# whoever sets one of these has chosen
+CHOICES = (DISCOVERY, "ROS_LOCALHOST_ONLY", PROFILES, "FASTDDS_DEFAULT_PROFILES_FILE")
+LOOPBACK = Path(__file__).with_name("loopback.xml")
 TRANSFORMS = "tf2_msgs/TFMessage"
 TRIGGER = "std_srvs/Trigger"
 DEPTH = 10
 TRANSFORMS_DEPTH = 100
-# for a thread to notice that its executor is shut down
+# how long a thread takes to notice that it is to end, and may take to do so
+SLICE_S = 0.1
 ENDS_S = 5.0
+
+
+def stay_on_this_machine() -> None:
+    """Sets the environment so that ROS 2 talks to this machine alone, unless somebody has chosen."""
+    if not any(name in os.environ for name in CHOICES):
+        os.environ[DISCOVERY] = "LOCALHOST"
+        os.environ[PROFILES] = str(LOOPBACK)
 
 
 class Ros2Node:
@@ -58,8 +72,7 @@ class Ros2Node:
             MissingExtraError: if rclpy is not installed.
         """
         rclpy = library("rclpy")
-        if OLDER_DISCOVERY not in os.environ:
-            os.environ.setdefault(DISCOVERY, "LOCALHOST")
+        stay_on_this_machine()
         self._world_frame = world_frame
         self._closed = threading.Event()
         self._context = rclpy.Context()
@@ -155,10 +168,10 @@ class Ros2Node:
         if self._closed.is_set():
             return
         self._closed.set()
-        for executor in self._executors:
-            executor.shutdown()
         for thread in self._threads:
             thread.join(ENDS_S)
+        for executor in self._executors:
+            executor.shutdown()
         for node in self._nodes:
             node.destroy_node()
         self._context.try_shutdown()
@@ -172,11 +185,9 @@ class Ros2Node:
         return events.EventsExecutor(context=self._context)
 
     def _spin(self, executor: Any) -> None:
-        ended = library("rclpy.executors").ExternalShutdownException
-        try:
-            executor.spin()
-        except ended:
-            return
+        # in slices: while an EventsExecutor spins for good, nothing can be added to its nodes
+        while not self._closed.is_set():
+            executor.spin_once(SLICE_S)
 
     def _quality(self, depth: int, *, latched: bool = False) -> Any:
         qos = library("rclpy.qos")
@@ -234,27 +245,26 @@ class Ros2Node:
 
     def _serve(self, name: str, kind: str, answer: Callable[[Any], Mapping[str, Any]]) -> None:
         service_kind = service_class(kind)
-        future_kind = library("rclpy.task").Future
+        lock = threading.Lock()
 
-        def work(request: Any, future: Any) -> None:
+        def reply(request: Any, header: Any) -> None:
             try:
                 response = made(service_kind.Response, answer(request))
             # somebody waits for an answer whatever happens
             except Exception as error:  # noqa: BLE001
                 self.error(f"{name}: {error!r}")
                 response = service_kind.Response()
-            if not self._closed.is_set():
-                future.set_result(response)
+            with lock:
+                if not self._closed.is_set():
+                    send(response, header)
 
-        async def reply(request: Any, response: Any) -> Any:
-            del response
-            future = future_kind(executor=self._executors[0])
-            threading.Thread(target=work, args=(request, future), daemon=True, name=name).start()
-            return await future
+        def begin(request: Any, header: Any) -> None:
+            threading.Thread(target=reply, args=(request, header), daemon=True, name=name).start()
 
-        groups = library("rclpy.callback_groups")
-        group = groups.ReentrantCallbackGroup()
-        self._node.create_service(service_kind, name, reply, callback_group=group)
+        # An executor sends what the callback returns at once, and would wait for it. So the
+        # callback hands the request on, and what should send it begins to work on it instead.
+        service = self._node.create_service(service_kind, name, lambda request, _: request)
+        send, service.send_response = service.send_response, begin
 
 
 def _triggering(
