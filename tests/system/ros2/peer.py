@@ -137,7 +137,9 @@ def listen(peer):
         "left_out": [last.pose.pose.orientation.w, sum(last.twist.covariance)],
         "stamps_s": (last.header.stamp.sec - first.header.stamp.sec)
         + 1e-9 * (last.header.stamp.nanosec - first.header.stamp.nanosec),
-        "transforms": [(one.header.frame_id, one.child_frame_id) for one in transforms[-1].transforms],
+        "transforms": [
+            (one.header.frame_id, one.child_frame_id) for one in transforms[-1].transforms
+        ],
         "rotation_z": transforms[-1].transforms[0].transform.rotation.z,
         "before": [message.data for message in before],
     }
@@ -153,7 +155,9 @@ def listen(peer):
 
 def command(peer, commands):
     heard, log = peer.hear(String, "/heard"), peer.hear(Log, "/rosout", 100)
-    peer.until(lambda: peer.node.count_publishers("/heard") and peer.node.count_publishers("/rosout"))
+    peer.until(
+        lambda: peer.node.count_publishers("/heard") and peer.node.count_publishers("/rosout")
+    )
     time.sleep(0.5)
     for topic, message in commands:
         count = len(heard)
@@ -219,9 +223,7 @@ def tune(peer):
     peer.seen["refused"] = put(("Wp", 9.0))
     peer.seen["outside"] = put(("Wp", 11.0))
     request = SetParametersAtomically.Request(parameters=[gain("Wp", 9.0), gain("Xp", 0.1)])
-    answer = peer.answer(
-        SetParametersAtomically, "/drone/gains/set_parameters_atomically", request
-    )
+    answer = peer.answer(SetParametersAtomically, "/drone/gains/set_parameters_atomically", request)
     peer.seen["both"] = answer.result.successful
     from rcl_interfaces.srv import GetParameters
 

@@ -48,7 +48,7 @@ ENDS_S = 5.0
 
 
 def stay_on_this_machine() -> None:
-    """Sets the environment so that ROS 2 talks to this machine alone, unless somebody has chosen."""
+    """Has ROS 2 talk to this machine alone, by the environment, unless somebody has chosen."""
     if not any(name in os.environ for name in CHOICES):
         os.environ[DISCOVERY] = "LOCALHOST"
         os.environ[PROFILES] = str(LOOPBACK)
@@ -187,7 +187,12 @@ class Ros2Node:
     def _spin(self, executor: Any) -> None:
         # in slices: while an EventsExecutor spins for good, nothing can be added to its nodes
         while not self._closed.is_set():
-            executor.spin_once(SLICE_S)
+            try:
+                executor.spin_once(SLICE_S)
+            # what goes wrong with one message is no reason to hear no other
+            except Exception as error:
+                if not self._closed.is_set():
+                    self.error(f"ROS 2: {error!r}")
 
     def _quality(self, depth: int, *, latched: bool = False) -> Any:
         qos = library("rclpy.qos")
@@ -221,7 +226,7 @@ class Ros2Node:
             try:
                 heard(message)
             # what escapes here would end the thread that hears
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 self.error(f"{topic}: {error!r}")
 
         self._node.create_subscription(kind, topic, hear, self._quality(DEPTH))
@@ -251,7 +256,7 @@ class Ros2Node:
             try:
                 response = made(service_kind.Response, answer(request))
             # somebody waits for an answer whatever happens
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 self.error(f"{name}: {error!r}")
                 response = service_kind.Response()
             with lock:

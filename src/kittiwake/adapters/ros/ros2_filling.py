@@ -8,7 +8,7 @@ It writes past the properties, which look at each value; numbers become of the r
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,14 @@ Filler: TypeAlias = Callable[[Any, Mapping[str, Any]], None]
 Putter: TypeAlias = Callable[[Any, Any], None]
 
 
+class Parts(NamedTuple):
+    """What a kind has: numbers and words, messages, and all else."""
+
+    singles: list[tuple[str, str, Callable[[Any], Any], Any]]
+    messages: list[tuple[str, str, Filler]]
+    others: list[tuple[str, Putter]]
+
+
 @cache
 def filler(kind: Any) -> Filler:
     """What writes plain messages into messages of a class.
@@ -31,33 +39,35 @@ def filler(kind: Any) -> Filler:
     """
     names = list(kind.get_fields_and_field_types())
     known = frozenset(names)
-    blank = kind()
-    numbers: list[tuple[str, str, Callable[[Any], Any], Any]] = []
-    parts: list[tuple[str, str, Filler]] = []
-    others: list[tuple[str, Putter]] = []
-    for name, of in zip(names, kind.SLOT_TYPES, strict=True):
-        default = getattr(blank, name)
-        convert = _converting(of, default)
-        if convert is not None:
-            numbers.append((name, f"_{name}", convert, default))
-        elif _is_part(of):
-            parts.append((name, f"_{name}", filler(type(default))))
-        else:
-            others.append((name, _putting(of, f"_{name}", default)))
+    singles, messages, others = _parts(kind, names)
     nothing: dict[str, Any] = {}
 
     def fill(message: Any, plain: Mapping[str, Any]) -> None:
         if not known.issuperset(plain):
             _refuse(kind, plain, names)
         get = plain.get
-        for name, slot, convert, default in numbers:
+        for name, slot, convert, default in singles:
             setattr(message, slot, convert(get(name, default)))
-        for name, slot, fill_part in parts:
+        for name, slot, fill_part in messages:
             fill_part(getattr(message, slot), get(name, nothing))
         for name, put in others:
             put(message, get(name))
 
     return fill
+
+
+def _parts(kind: Any, names: list[str]) -> Parts:
+    found, blank = Parts([], [], []), kind()
+    for name, of in zip(names, kind.SLOT_TYPES, strict=True):
+        slot, default = f"_{name}", getattr(blank, name)
+        convert = _converting(of, default)
+        if convert is not None:
+            found.singles.append((name, slot, convert, default))
+        elif _is_part(of):
+            found.messages.append((name, slot, filler(type(default))))
+        else:
+            found.others.append((name, _putting(of, slot, default)))
+    return found
 
 
 def made(kind: Any, plain: Mapping[str, Any]) -> Any:

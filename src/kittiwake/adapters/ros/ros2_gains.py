@@ -29,7 +29,9 @@ def offer(
     """
     path, _, name = namespace.rpartition("/")
     node = library("rclpy").create_node(name, context=context, namespace=path or "/")
-    node.declare_parameters("", [(gain.name, float(gain.value), _described(gain)) for gain in gains])
+    node.declare_parameters(
+        "", [(gain.name, float(gain.value), _described(gain)) for gain in gains]
+    )
     names = {gain.name for gain in gains}
     result = library("rcl_interfaces.msg").SetParametersResult
 

@@ -4,7 +4,7 @@
 |---|---|---|
 | position_yaw/command | position_yaw/pose | geometry_msgs/PoseStamped: place, and heading |
 | | position_yaw/trajectory_point | trajectory_msgs/MultiDOFJointTrajectoryPoint: its first |
-| velocity_yawrate/command | velocity_yawrate/twist | geometry_msgs/TwistStamped: linear, and about z |
+| velocity_yawrate/command | velocity_yawrate/twist | geometry_msgs/TwistStamped: linear, about z |
 | | cmd_vel | geometry_msgs/Twist, in the axes of the body |
 | thrust_attitude/command | thrust_attitude/state | sensor_msgs/MultiDOFJointState: see below |
 | thrust_velocity/command | thrust_velocity/state | sensor_msgs/MultiDOFJointState: see below |
@@ -12,7 +12,7 @@
 | switch_mode, a topic | switch_mode/number | std_msgs/UInt8 |
 | switch_mode, a service | switch_mode/inactive, .../position_yaw and so on | std_srvs/Trigger |
 | get_mode | get_mode/trigger | std_srvs/Trigger, which answers by the name |
-| takeoff, land | takeoff/trigger, land/trigger | std_srvs/Trigger, with the values below |
+| takeoff, land | takeoff/trigger, land/trigger | std_srvs/Trigger, with defaults of ``original`` |
 
 A MultiDOFJointState holds one joint: its wrench has the thrust as force.z; its transform the
 attitude, which only the mode of that name takes; its twist, which may be left out, the angular
@@ -24,9 +24,22 @@ base_link). What the standard message has no field for is zero.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from math import asin, atan2, cos, sin, tan
 from typing import Any, NamedTuple, TypeAlias
 
+from kittiwake.adapters.ros.original import (
+    ControlMode,
+    GetMode,
+    Land,
+    PositionYawControl,
+    SwitchMode,
+    Takeoff,
+    ThrustAttitudeControl,
+    ThrustTorqueControl,
+    ThrustVelocityControl,
+    Vector,
+    VelocityYawRateControl,
+)
+from kittiwake.adapters.ros.orientations import heading_rad, rates_of, xyz_angles
 from kittiwake.core.errors import RosError
 
 MODES = (
@@ -38,97 +51,6 @@ MODES = (
     "thrust_torque",
 )
 BODY_FRAME = "base_link"
-# rotations that are read as unit quaternions differ from one by less
-UNIT_TOLERANCE = 1e-3
-# beyond this pitch an angular velocity has no rates of angles
-STEEPEST_COSINE = 0.01
-TAKEOFF_HEIGHT_M = 6.0
-SETTLES_S = 5.0
-LANDED_WITHIN_M = 0.1
-
-
-class Vector(NamedTuple):
-    """As geometry_msgs/Vector3."""
-
-    x: float = 0.0
-    y: float = 0.0
-    z: float = 0.0
-
-
-class PositionYawControl(NamedTuple):
-    """A place in the world and how it moves."""
-
-    position: Vector
-    yaw: float
-    velocity: Vector = Vector()
-    acceleration: Vector = Vector()
-    yaw_rate: float = 0.0
-
-
-class VelocityYawRateControl(NamedTuple):
-    """A velocity in the axes of the world or the body, and a turn."""
-
-    velocity: Vector
-    yaw_rate: float
-    body_frame: bool
-    acceleration: Vector = Vector()
-
-
-class ThrustAttitudeControl(NamedTuple):
-    """A thrust, angles about x, y and z that turn one after another, and their rates."""
-
-    thrust: float
-    attitude: Vector
-    attitude_rates: Vector
-
-
-class ThrustVelocityControl(NamedTuple):
-    """A thrust and an angular velocity in the axes of the world."""
-
-    thrust: float
-    velocity: Vector
-    acceleration: Vector = Vector()
-
-
-class ThrustTorqueControl(NamedTuple):
-    """A thrust and a torque in the axes of the world."""
-
-    thrust: float
-    torque: Vector
-
-
-class ControlMode(NamedTuple):
-    """The number of a mode."""
-
-    mode: int
-
-
-class SwitchMode(NamedTuple):
-    """A request for a mode."""
-
-    mode: ControlMode
-
-
-class GetMode(NamedTuple):
-    """A request for the name of the mode."""
-
-
-class Takeoff(NamedTuple):
-    """A request to rise."""
-
-    height: float = TAKEOFF_HEIGHT_M
-    takeoff_time: float = 0.0
-    idle_time: float = 0.0
-    force_takeoff: bool = False
-
-
-class Land(NamedTuple):
-    """A request to go down, with time to settle before it is judged."""
-
-    land_time: float = 0.0
-    idle_time: float = SETTLES_S
-    maximum_residual: float = LANDED_WITHIN_M
-    force_landing: bool = False
 
 
 class Frames(NamedTuple):
@@ -183,9 +105,7 @@ class Original(NamedTuple):
 def pose(message: Any, frames: Frames) -> PositionYawControl:
     """Reads geometry_msgs/PoseStamped."""
     _in_world(message.header.frame_id, frames)
-    return PositionYawControl(
-        _vector(message.pose.position), _heading_rad(message.pose.orientation)
-    )
+    return PositionYawControl(_vector(message.pose.position), heading_rad(message.pose.orientation))
 
 
 def trajectory_point(message: Any, frames: Frames) -> PositionYawControl:
@@ -196,7 +116,7 @@ def trajectory_point(message: Any, frames: Frames) -> PositionYawControl:
     change = _one_at_most(message.accelerations, "accelerations")
     return PositionYawControl(
         _vector(transform.translation),
-        _heading_rad(transform.rotation),
+        heading_rad(transform.rotation),
         Vector() if twist is None else _vector(twist.linear),
         Vector() if change is None else _vector(change.linear),
         0.0 if twist is None else twist.angular.z,
@@ -219,9 +139,9 @@ def thrust_attitude(message: Any, frames: Frames) -> ThrustAttitudeControl:
     """Reads sensor_msgs/MultiDOFJointState."""
     _in_world(message.header.frame_id, frames)
     thrust = _thrust_n(_only(message.wrench, "wrench").force)
-    angles = _angles(_only(message.transforms, "transforms").rotation)
+    angles = xyz_angles(_only(message.transforms, "transforms").rotation)
     spin = _one_at_most(message.twist, "twist")
-    rates = Vector() if spin is None else _rates(angles, spin.angular)
+    rates = Vector() if spin is None else rates_of(angles, spin.angular)
     return ThrustAttitudeControl(thrust, angles, rates)
 
 
@@ -256,7 +176,9 @@ def _vector(given: Any) -> Vector:
 
 def _thrust_n(force: Any) -> float:
     if force.x != 0.0 or force.y != 0.0:
-        message = f"a force of ({force.x:g}, {force.y:g}) N to the sides cannot be had; write (0, 0)"
+        message = (
+            f"a force of ({force.x:g}, {force.y:g}) N to the sides cannot be had; write (0, 0)"
+        )
         raise RosError(message)
     return force.z
 
@@ -272,43 +194,8 @@ def _one_at_most(items: Sequence[Any], name: str) -> Any:
     return _only(items, name) if len(items) else None
 
 
-def _check_unit(q: Any) -> None:
-    norm = (q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) ** 0.5
-    if not abs(norm - 1.0) <= UNIT_TOLERANCE:
-        message = f"an orientation has length {norm:g}; write a quaternion of length 1"
-        raise RosError(message)
-
-
-def _heading_rad(q: Any) -> float:
-    """Where x points, from above."""
-    _check_unit(q)
-    return atan2(2.0 * (q.w * q.z + q.x * q.y), 1.0 - 2.0 * (q.y * q.y + q.z * q.z))
-
-
-def _angles(q: Any) -> Vector:
-    """The angles of R = Rx Ry Rz."""
-    _check_unit(q)
-    sine = 2.0 * (q.x * q.z + q.w * q.y)
-    return Vector(
-        atan2(2.0 * (q.w * q.x - q.y * q.z), 1.0 - 2.0 * (q.x * q.x + q.y * q.y)),
-        asin(min(max(sine, -1.0), 1.0)),
-        atan2(2.0 * (q.w * q.z - q.x * q.y), 1.0 - 2.0 * (q.y * q.y + q.z * q.z)),
-    )
-
-
-def _rates(angles: Vector, omega: Any) -> Vector:
-    """How those angles change at an angular velocity in the axes of the world."""
-    cosine = cos(angles.y)
-    if abs(cosine) < STEEPEST_COSINE:
-        message = f"with a pitch of {angles.y:.2f} rad angles have no rates; leave out the twist"
-        raise RosError(message)
-    about_y = cos(angles.x) * omega.y + sin(angles.x) * omega.z
-    about_z = cos(angles.x) * omega.z - sin(angles.x) * omega.y
-    return Vector(omega.x - tan(angles.y) * about_z, about_y, about_z / cosine)
-
-
 def _done(response: Mapping[str, Any]) -> str:
-    return "" if response["success"] else "refused"
+    return "" if response.get("success") else "refused"
 
 
 def _mode_name(response: Mapping[str, Any]) -> str:
@@ -316,7 +203,9 @@ def _mode_name(response: Mapping[str, Any]) -> str:
 
 
 def _risen(response: Mapping[str, Any]) -> str:
-    return f"{response['residual']:.2f} m from where it should be" if response["success"] else ""
+    if "residual" not in response:
+        return _done(response)
+    return f"{response['residual']:.2f} m from where it should be"
 
 
 ORIGINALS: dict[str, Original] = {
@@ -340,11 +229,19 @@ ORIGINALS: dict[str, Original] = {
     ),
     "uav_gazebo_msgs/ThrustAttitudeControl": Original(
         "thrust_attitude/command",
-        (StandardTopic("thrust_attitude/state", "sensor_msgs/MultiDOFJointState", thrust_attitude),),
+        (
+            StandardTopic(
+                "thrust_attitude/state", "sensor_msgs/MultiDOFJointState", thrust_attitude
+            ),
+        ),
     ),
     "uav_gazebo_msgs/ThrustVelocityControl": Original(
         "thrust_velocity/command",
-        (StandardTopic("thrust_velocity/state", "sensor_msgs/MultiDOFJointState", thrust_velocity),),
+        (
+            StandardTopic(
+                "thrust_velocity/state", "sensor_msgs/MultiDOFJointState", thrust_velocity
+            ),
+        ),
     ),
     "uav_gazebo_msgs/ThrustTorqueControl": Original(
         "thrust_torque/command",
@@ -373,8 +270,7 @@ ORIGINALS: dict[str, Original] = {
 
 
 def namespace_of(name: str, kind: str) -> str | None:
-    """The namespace of a drone whose topic or service of this kind has this name, if one stands
-    for it: "/drone" for "/drone/takeoff"."""
+    """The namespace of a topic or service of uav_gazebo's: "/drone" for "/drone/takeoff"."""
     original = ORIGINALS.get(kind)
     if original is None or not name.endswith(f"/{original.name}"):
         return None
