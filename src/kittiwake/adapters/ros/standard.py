@@ -26,6 +26,7 @@ base_link). What the standard message has no field for is zero.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from kittiwake.adapters.ros.orientations import heading_rad, rates_of, xyz_angles
 from kittiwake.adapters.ros.original import (
     ControlMode,
     GetMode,
@@ -39,7 +40,6 @@ from kittiwake.adapters.ros.original import (
     Vector,
     VelocityYawRateControl,
 )
-from kittiwake.adapters.ros.orientations import heading_rad, rates_of, xyz_angles
 from kittiwake.core.errors import RosError
 
 MODES = (
