@@ -6,11 +6,12 @@ integer of nanoseconds, and what is left out is zero or empty. Kinds are written
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from kittiwake.adapters.ros.gains import Gain
 
 
+@runtime_checkable
 class RosNode(Protocol):
     """A node of one ROS. Callbacks may come from any thread of its library."""
 
@@ -43,8 +44,11 @@ class RosNode(Protocol):
         """
         ...
 
-    def transforms(self) -> Callable[[Sequence[Mapping[str, Any]]], None]:
-        """What publishes transforms, plain geometry_msgs/TransformStamped, many at once."""
+    def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+        """What publishes transforms, plain geometry_msgs/TransformStamped, many at once.
+
+        Those that stay as they are, are told once, all of them together.
+        """
         ...
 
     def inform(self, words: str) -> None:

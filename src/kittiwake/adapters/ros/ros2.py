@@ -101,20 +101,24 @@ class Ros2Node:
         depth = 1 if latched else DEPTH
         return self._publisher(topic, kind, self._quality(depth, latched=latched))
 
-    def transforms(self) -> Callable[[Sequence[Mapping[str, Any]]], None]:
-        """What publishes transforms on /tf, plain geometry_msgs/TransformStamped."""
-        publish = self._publisher("/tf", TRANSFORMS, self._quality(TRANSFORMS_DEPTH))
+    def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+        """What publishes transforms on /tf; those that stay as they are, on /tf_static, once."""
+        topic, depth = ("/tf_static", 1) if still else ("/tf", TRANSFORMS_DEPTH)
+        publish = self._publisher(topic, TRANSFORMS, self._quality(depth, latched=still))
         return lambda transforms: publish({"transforms": transforms})
 
     def subscribe(self, topic: str, kind: str, heard: Callable[[Any], None]) -> None:
         """Passes each message of a topic on as the library's own.
 
         Of uav_gazebo's commands those on standard messages are passed on, too, with the same
-        attributes. One that cannot be read is told by a warning.
+        attributes. One that cannot be read is told by a warning, and a topic whose package is not
+        installed.
         """
         namespace = standard.namespace_of(topic, kind)
-        if is_there(kind) or namespace is None:
+        if is_there(kind):
             self._subscribe(topic, message_class(kind), heard)
+        elif namespace is None:
+            self._warn_of_missing(topic, kind)
         if namespace is None:
             return
         frames = standard.Frames(self._world_frame, namespace.strip("/"))
@@ -133,8 +137,7 @@ class Ros2Node:
         if is_there(kind):
             self._serve(name, kind, answer)
         elif namespace is None:
-            package = kind.partition("/")[0]
-            self.warn(f"{name} is not offered, since {package} is not installed")
+            self._warn_of_missing(name, kind)
         if namespace is None:
             return
         for other in standard.ORIGINALS[kind].services:
@@ -175,6 +178,10 @@ class Ros2Node:
         for node in self._nodes:
             node.destroy_node()
         self._context.try_shutdown()
+
+    def _warn_of_missing(self, name: str, kind: str) -> None:
+        package = kind.partition("/")[0]
+        self.warn(f"{name} is not offered, since {package} is not installed")
 
     def _executor(self) -> Any:
         """One that costs nothing while nothing comes, if this rclpy has it."""
