@@ -203,9 +203,9 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         Raises:
             CommandError: if there is no such vehicle.
         """
-        self.program.fleet.place(vehicle)
         known = self._abilities
         if vehicle not in known:
+            self.program.fleet.place(vehicle)
             record = self.scenario.vehicles[vehicle]
             known[vehicle] = ability_of(record, takes(record), self.scenario.world)
         return known[vehicle]

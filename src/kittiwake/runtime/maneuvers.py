@@ -60,14 +60,17 @@ Place = Float64[np.ndarray, "3"]
 
 
 class Situation(NamedTuple):
-    """Where a vehicle believes to be, world axes; ``touching`` None for one that cannot tell."""
+    """Where a vehicle believes to be, world axes; ``touching`` None for one that cannot tell.
+
+    ``attitude`` is the rotation to world from body axes as (w, x, y, z).
+    """
 
     time_s: float
     position_m: Place
     velocity_mps: Place
     yaw_rad: float
     touching: bool | None
-    q_world_from_body: Quaternion = Quaternion.identity()
+    attitude: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
 
 
 class Ability(NamedTuple):
@@ -324,7 +327,7 @@ def situation_of(row: Mapping[str, float]) -> Situation:
         np.array([row[f"estimate.v{axis}_mps"] for axis in "xyz"]),
         atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
         bool(row["contact"] > 0.0) if "contact" in row else None,
-        Quaternion(w, x, y, z),
+        (w, x, y, z),
     )
 
 

@@ -55,7 +55,9 @@ def array(v):
 
 
 def said(maneuver, attitude=None, takes=ALL):
-    now = Situation(0.0, np.zeros(3), np.zeros(3), 0.0, None, attitude or Quaternion.identity())
+    q = attitude or Quaternion.identity()
+    parts = tuple(float(getattr(q, part)) for part in "wxyz")
+    now = Situation(0.0, np.zeros(3), np.zeros(3), 0.0, None, parts)
     return maneuver.signal(now, Ability(takes, 9.81, 1.0, 0.0))
 
 

@@ -42,7 +42,7 @@ class Turned:
 
     def signal(self, now: Situation, able: Ability) -> Any:
         """For the present attitude."""
-        return Obey(self.turn(now.q_world_from_body)).signal(now, able)
+        return Obey(self.turn(Quaternion(*now.attitude))).signal(now, able)
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Ahead:
         """The velocity, turned if it has to be."""
         if takes_in_body_axes(able):
             return Obey(self.asked).signal(now, able)
-        q, asked = now.q_world_from_body, self.asked
+        q, asked = Quaternion(*now.attitude), self.asked
         velocity = q.rotate(asked.velocity_body_mps)
         acceleration = q.rotate(asked.acceleration_body_mps2)
         turned = VelocityYawRate(velocity, asked.yaw_rate_radps, acceleration)
