@@ -1,4 +1,10 @@
-"""What nodes of ROS 1 do with a served pair of drones: code for ``Ros1.peer``."""
+"""What nodes of ROS see of a served pair of drones, and code of one of ROS 1 that flies them."""
+
+import numpy as np
+
+TIME, X, Y, Z, VX, VY, VZ, QW, QX, QY, QZ, WX, WY, WZ = range(14)
+# a step is settled when it is this near to its end
+SETTLED = 0.02
 
 # flies one drone from a place and keeps its odometry, by the time of the simulation
 FLY = """
@@ -69,3 +75,20 @@ class Drone:
         self.keep = False
         return [row for row in self.rows if row[0] <= self.rows[0][0] + seconds + 1e-6]
 """
+
+
+def rows_of(answer):
+    rows = np.array(answer)
+    rows[:, TIME] -= rows[0, TIME]
+    return rows
+
+
+def settles_s(rows, error):
+    """When an error stays below its share of what it was at first."""
+    late = np.flatnonzero(np.abs(error) > SETTLED * np.abs(error[0]))
+    return rows[late[-1] + 1, TIME]
+
+
+def rise_s(rows, value, end):
+    """When a lag of the first order has made 1 - 1/e of its way."""
+    return rows[np.argmax(value >= (1.0 - np.exp(-1.0)) * end), TIME]

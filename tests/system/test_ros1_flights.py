@@ -3,13 +3,27 @@
 import numpy as np
 import pytest
 from tests.system.ros1_master import needs_ros1, running_master
-from tests.system.ros_flights import FLY
+from tests.system.ros_flights import (
+    FLY,
+    QW,
+    QX,
+    TIME,
+    VX,
+    VY,
+    VZ,
+    WX,
+    WY,
+    WZ,
+    X,
+    Y,
+    Z,
+    rise_s,
+    rows_of,
+    settles_s,
+)
 
 pytestmark = [pytest.mark.ros, needs_ros1]
 
-TIME, X, Y, Z, VX, VY, VZ, QW, QX, QY, QZ, WX, WY, WZ = range(14)
-# a step is settled when it is this near to its end
-SETTLED = 0.02
 # times real time
 FACTOR = 4.0
 
@@ -42,23 +56,6 @@ def fly(served):
         return served.peer(FLY + code, within_s)
 
     return run
-
-
-def rows_of(answer):
-    rows = np.array(answer)
-    rows[:, TIME] -= rows[0, TIME]
-    return rows
-
-
-def settles_s(rows, error):
-    """When an error stays below its share of what it was at first."""
-    late = np.flatnonzero(np.abs(error) > SETTLED * np.abs(error[0]))
-    return rows[late[-1] + 1, TIME]
-
-
-def rise_s(rows, value, end):
-    """When a lag of the first order has made 1 - 1/e of its way."""
-    return rows[np.argmax(value >= (1.0 - np.exp(-1.0)) * end), TIME]
 
 
 def test_a_place_is_reached_as_by_a_critically_damped_loop(fly):
@@ -332,3 +329,110 @@ answer = dict(slow=slow, stands=stands, stepped=stepped, before=before, after=ti
     assert found["after"] < found["before"]
     np.testing.assert_allclose(found["place"], [0.0, 0.0, 0.002], atol=0.01)
     assert found["mode"] == 0
+
+
+def test_two_drones_do_not_hear_each_others_commands(fly):
+    found = fly("""
+one, two = Drone("drone1"), Drone("drone2")
+pause()
+for drone, y in ((one, 0.0), (two, -5.0)):
+    drone.switch(0); drone.place(0.0, y, 5.0)
+stay = PositionYawControl(); stay.position.y, stay.position.z = -5.0, 5.0
+two.tell("position_yaw", stay); two.switch(1)
+away = VelocityYawRateControl(); away.velocity.x = 1.0
+one.tell("velocity_yawrate", away); one.switch(2)
+two.begin(); one.begin(); one.until(4.0); two.until(4.0)
+answer = [one.rows[-1], two.rows[-1], one.mode(), two.mode()]
+""")
+    one, two, *modes = found
+    assert one[X] > 2.0
+    np.testing.assert_allclose(two[X : Z + 1], [0.0, -5.0, 5.0], atol=0.01)
+    assert modes == [2, 1]
+
+
+def test_frames_come_with_odometry_and_standing_ones_to_whoever_is_late(fly):
+    found = fly("""
+stamps = {"odometry": [], "frames": []}
+def framed(m):
+    own = [t for t in m.transforms if t.child_frame_id == "drone1"]
+    stamps["frames"] += [t.header.stamp.to_sec() for t in own]
+service("/gazebo/unpause_physics", Empty)()
+rospy.Subscriber("/drone1/odometry", Odometry,
+                 lambda m: stamps["odometry"].append(m.header.stamp.to_sec()), queue_size=1000)
+rospy.Subscriber("/tf", TFMessage, framed, queue_size=1000)
+time.sleep(3.0)
+still = one("/tf_static", TFMessage)
+from visualization_msgs.msg import MarkerArray
+obstacles = one("/obstacles", MarkerArray)
+m = one("/drone1/odometry", Odometry)
+answer = dict(stamps=stamps, frames=[m.header.frame_id, m.child_frame_id],
+              still=len(still.transforms), obstacles=len(obstacles.markers))
+""")
+    for stamps in found["stamps"].values():
+        # from one message to the next, though not all may have come
+        assert np.median(np.diff(stamps)) == pytest.approx(0.005, abs=1e-6)
+        assert len(stamps) > 100
+    assert found["frames"] == ["world", "drone1"]
+    assert (found["still"], found["obstacles"]) == (0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "radius_m", "lag_deg", "error_m"),
+    [((), 1.109, 63.8, 1.119), (("--acceleration",), 1.0, 0.0, 0.06)],
+)
+def test_the_example_flies_its_circle(served, fly, options, radius_m, lag_deg, error_m):
+    control = ("-m", "kittiwake.adapters.ros.nodes.example_control", "--namespace", "drone1")
+    with served.ours(*control, *options):
+        rows = np.array(
+            fly(
+                """
+drone = Drone("drone1")
+goal, answer = [], []
+def aim(m):
+    goal[:] = [m.position.x, m.position.y]
+rospy.Subscriber("/drone1/position_yaw/command", PositionYawControl, aim, queue_size=1)
+# the node tells a place every 10 ms of its own time
+speed = said("/kittiwake/real_time_factor", Float64)
+speed.publish(1.0)
+pause(); drone.switch(0); drone.place(1.0, 0.0, 1.0)
+assert drone.switch(1)
+drone.begin()
+begun = drone.rows[0][0]
+drone.until(30.0)
+while drone.rows[-1][0] < begun + 40.0:
+    row = drone.rows[-1]
+    answer.append([row[1], row[2], *goal])
+    time.sleep(0.002)
+speed.publish(FACTOR)
+""".replace("FACTOR", str(FACTOR)),
+                within_s=300.0,
+            )
+        )
+    radius = np.hypot(rows[:, 0], rows[:, 1]).mean()
+    lag = np.unwrap(np.arctan2(rows[:, 3], rows[:, 2]) - np.arctan2(rows[:, 1], rows[:, 0]))
+    assert radius == pytest.approx(radius_m, abs=0.02)
+    assert np.degrees(lag.mean()) == pytest.approx(lag_deg, abs=3.0)
+    assert np.hypot(*(rows[:, :2] - rows[:, 2:]).T).mean() == pytest.approx(error_m, abs=0.05)
+
+
+@pytest.mark.slow
+def test_the_pursuit_passes_its_ten_places(fly):
+    rows = rows_of(
+        fly(
+            """
+drone = Drone("drone1")
+pause(); drone.switch(0); drone.place(0.0, 0.0, 6.0)
+answer = service("/drone1/mission/pursuit", Trigger)()
+assert answer.success, answer.message
+drone.begin(); drone.until(45.0)
+answer = drone.rows
+""",
+            within_s=400.0,
+        )
+    )
+    places = [(0, 0, 6), (0, 25, 6.5), (0, 50, 7), (25, 50, 6.5), (50, 50, 6), (50, 25, 6.5)]
+    places += [(50, 0, 7), (25, 0, 6.5), (0.1, 0, 6)]
+    for place in places:
+        assert np.linalg.norm(rows[:, [X, Y, Z]] - place, axis=1).min() < 8.0
+    assert np.linalg.norm(rows[:, [VX, VY, VZ]], axis=1).max() < 12.0

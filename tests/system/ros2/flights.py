@@ -1,0 +1,263 @@
+"""Somebody else's node, on plain rclpy, which flies a served pair of drones; prints what it saw."""
+
+import json
+import math
+import sys
+import time
+
+import rclpy
+from gazebo_msgs.msg import ModelState
+from gazebo_msgs.srv import SetModelState
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from nav_msgs.msg import Odometry
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import GetParameters, SetParameters
+from std_msgs.msg import Float64
+from std_srvs.srv import Empty, Trigger
+from tf2_msgs.msg import TFMessage
+from uav_gazebo_msgs.msg import (
+    ControlMode,
+    PositionYawControl,
+    ThrustAttitudeControl,
+    ThrustTorqueControl,
+    ThrustVelocityControl,
+    VelocityYawRateControl,
+)
+from uav_gazebo_msgs.srv import GetMode, Land, SwitchMode, Takeoff
+
+WAITS_S = 20.0
+# longest that a second of the simulation may take
+SLOW = 8.0
+
+
+def seconds(stamp):
+    return stamp.sec + 1e-9 * stamp.nanosec
+
+
+class World:
+    """The node, and what it asks of all."""
+
+    def __init__(self):
+        rclpy.init()
+        self.node = rclpy.create_node("pilot")
+        self.publishers = {}
+
+    def until(self, true, waits_s=WAITS_S):
+        end_s = time.monotonic() + waits_s
+        while not true():
+            assert time.monotonic() < end_s, "waited for too long"
+            rclpy.spin_once(self.node, timeout_sec=0.02)
+
+    def call(self, kind, name, **fields):
+        client = self.node.create_client(kind, name)
+        assert client.wait_for_service(WAITS_S), name
+        future = client.call_async(kind.Request(**fields))
+        self.until(future.done, 400.0)
+        self.node.destroy_client(client)
+        return future.result()
+
+    def say(self, topic, message):
+        if topic not in self.publishers:
+            publisher = self.node.create_publisher(type(message), topic, 10)
+            self.until(publisher.get_subscription_count)
+            self.publishers[topic] = publisher
+        self.publishers[topic].publish(message)
+        self.rest(0.15)
+
+    def rest(self, for_s):
+        end_s = time.monotonic() + for_s
+        while time.monotonic() < end_s:
+            rclpy.spin_once(self.node, timeout_sec=0.02)
+
+    def pause(self):
+        self.call(Empty, "/gazebo/pause_physics")
+        self.rest(0.15)
+
+    def go_on(self):
+        self.call(Empty, "/gazebo/unpause_physics")
+
+
+class Drone:
+    """One of the pair, whose odometry is kept."""
+
+    def __init__(self, world, name):
+        self.world, self.name, self.rows, self.keeps = world, name, [], False
+        world.node.create_subscription(Odometry, f"/{name}/odometry", self.hear, 1000)
+
+    def hear(self, m):
+        if self.keeps:
+            p, v, q, w = (
+                *(m.pose.pose.position, m.twist.twist.linear),
+                *(m.pose.pose.orientation, m.twist.twist.angular),
+            )
+            place = [seconds(m.header.stamp), p.x, p.y, p.z, v.x, v.y, v.z]
+            self.rows.append([*place, q.w, q.x, q.y, q.z, w.x, w.y, w.z])
+
+    def place(self, x, y, z):
+        state = ModelState(model_name=self.name)
+        at, q = state.pose.position, state.pose.orientation
+        at.x, at.y, at.z, q.w = x, y, z, 1.0
+        return self.world.call(SetModelState, "/gazebo/set_model_state", model_state=state)
+
+    def switch(self, mode):
+        name = f"/{self.name}/switch_mode"
+        return self.world.call(SwitchMode, name, mode=ControlMode(mode=mode)).success
+
+    def mode(self):
+        return self.world.call(GetMode, f"/{self.name}/get_mode").mode.mode
+
+    def begin(self):
+        self.rows, self.keeps = [], True
+        self.world.go_on()
+        self.world.until(lambda: self.rows)
+
+    def until(self, for_s):
+        end = self.rows[-1][0] + for_s
+        self.world.until(lambda: self.rows[-1][0] >= end, SLOW * for_s + WAITS_S)
+        return list(self.rows)
+
+    def flown(self, mode, topic, message, for_s, place=(0.0, 0.0, 20.0)):
+        self.world.pause()
+        self.switch(0)
+        assert self.place(*place).success
+        self.world.say(f"/{self.name}/{topic}", message)
+        assert self.switch(mode)
+        self.begin()
+        return self.until(for_s)
+
+
+def position(z, **others):
+    message = PositionYawControl(**others)
+    message.position.z = z
+    return message
+
+
+def modes(world, one):
+    """A step in each mode."""
+    velocity = VelocityYawRateControl(yaw_rate=0.4)
+    velocity.velocity.z = 1.0
+    angles = ThrustAttitudeControl(thrust=9.81)
+    angles.attitude.x = 0.2
+    rates = ThrustVelocityControl(thrust=9.81)
+    rates.velocity.z = 0.5
+    torque = ThrustTorqueControl(thrust=9.81)
+    torque.torque.x = 3e-3
+    found = {
+        "position": one.flown(1, "position_yaw/command", position(21.0), 14.0),
+        "velocity": one.flown(2, "velocity_yawrate/command", velocity, 2.5),
+        "angles": one.flown(3, "thrust_attitude/command", angles, 2.0),
+        "rates": one.flown(4, "thrust_velocity/command", rates, 1.0),
+        "torque": one.flown(5, "thrust_torque/command", torque, 0.4),
+    }
+    pose = PoseStamped()
+    pose.header.frame_id, pose.pose.position.z, pose.pose.orientation.w = "world", 21.0, 1.0
+    found["pose"] = one.flown(1, "position_yaw/pose", pose, 14.0)[-1]
+    twist = TwistStamped()
+    twist.twist.linear.z = 1.0
+    found["twist"] = one.flown(2, "velocity_yawrate/twist", twist, 2.5)[-1]
+    one.switch(0)
+    one.begin()
+    found["dropped"] = one.until(1.0)
+    return found
+
+
+def manager(world, one):
+    """Taking off and landing."""
+    world.pause()
+    one.switch(0)
+    one.place(0.0, 0.0, 0.002)
+    one.begin()
+    up = world.call(Takeoff, "/drone1/takeoff", height=2.0, takeoff_time=8.0, idle_time=6.0)
+    z = one.rows[-1][3]
+    down = world.call(Land, "/drone1/land", land_time=8.0, idle_time=4.0, maximum_residual=0.2)
+    return {"up": [up.success, up.residual, z], "down": [down.success, one.mode()]}
+
+
+def gains(world, one, two):
+    """Of one drone, changed, and of the other."""
+
+    def names_of(drone):
+        request = {"names": ["Wp", "Xp", "Kw"]}
+        values = world.call(GetParameters, f"/{drone}/gains/get_parameters", **request).values
+        return [value.double_value for value in values]
+
+    def put(value):
+        number = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
+        parameters = [Parameter(name="Wp", value=number)]
+        name = "/drone1/gains/set_parameters"
+        return world.call(SetParameters, name, parameters=parameters).results[0].successful
+
+    before = names_of("drone1")
+    done = put(1.0)
+    world.rest(2.0)
+    now = [names_of("drone1"), names_of("drone2")]
+    rows = one.flown(1, "position_yaw/command", position(21.0), 8.0)
+    too_much = put(1e6)
+    put(0.5)
+    place = (0.0, -5.0, 20.0)
+    other = position(21.0)
+    other.position.y = -5.0
+    stays = two.flown(1, "position_yaw/command", other, 14.0, place)
+    answer = {"before": before, "done": done, "now": now, "too_much": too_much}
+    return answer | {"rows": rows, "other": stays}
+
+
+def malformed(world, one):
+    """What is refused."""
+    one.flown(1, "position_yaw/command", position(20.0), 1.0)
+    one.begin()
+    world.say("/drone1/position_yaw/command", position(math.nan))
+    pose = PoseStamped()
+    pose.pose.orientation.w = 2.0
+    world.say("/drone1/position_yaw/pose", pose)
+    modes = [one.switch(9), one.switch(255)]
+    outside = one.place(0.0, 0.0, 1e6)
+    answer = {"modes": modes, "outside": [outside.success, outside.status_message]}
+    return answer | {"rows": one.until(2.0), "mode": one.mode()}
+
+
+def told(world):
+    """Frames beside odometry, and a flight begun anew."""
+    stamps = []
+
+    def framed(m):
+        stamps.extend(seconds(t.header.stamp) for t in m.transforms if t.child_frame_id == "drone1")
+
+    world.node.create_subscription(TFMessage, "/tf", framed, 1000)
+    world.go_on()
+    world.rest(3.0)
+    world.say("/kittiwake/real_time_factor", Float64(data=0.5))
+    count = len(stamps)
+    world.until(lambda: len(stamps) > count + 10)
+    world.call(Empty, "/gazebo/reset_world")
+    before = stamps[-1]
+    world.until(lambda: 0.1 < stamps[-1] < before, 60.0)
+    return {"stamps": stamps[:count], "before": before, "after": stamps[-1]}
+
+
+def main():
+    """Prints all of it, or what the arguments name."""
+    world = World()
+    one, two = Drone(world, "drone1"), Drone(world, "drone2")
+    parts = {
+        "modes": lambda: modes(world, one),
+        "manager": lambda: manager(world, one),
+        "gains": lambda: gains(world, one, two),
+        "malformed": lambda: malformed(world, one),
+        "told": lambda: told(world),
+        "pursuit": lambda: pursued(world, one),
+    }
+    print(json.dumps({name: parts[name]() for name in sys.argv[1:]}))
+
+
+def pursued(world, one):
+    """The mission's pursuit."""
+    world.pause()
+    one.place(0.0, 0.0, 6.0)
+    begun = world.call(Trigger, "/drone1/mission/pursuit")
+    one.begin()
+    return {"begun": begun.success, "rows": one.until(45.0)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""A pair of drones served to a node of ROS 2 that knows nothing of this package."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from tests.system.ros_flights import (
+    QW,
+    QX,
+    TIME,
+    VX,
+    VZ,
+    WX,
+    WZ,
+    X,
+    Y,
+    Z,
+    rise_s,
+    rows_of,
+    settles_s,
+)
+from tests.system.test_ros2_node import NODES, PYTHON, VENV, environment
+
+pytestmark = [
+    pytest.mark.ros,
+    pytest.mark.skipif(
+        not (VENV / ".ros2").exists(),
+        reason="no environment with ROS 2; scripts/ros2-setup makes one",
+    ),
+]
+QUICK = ("modes", "manager", "gains", "malformed", "told")
+FACTOR = 4.0
+
+
+@pytest.fixture(scope="module")
+def flown(tmp_path_factory):
+    """Runs a node beside the served pair, for named parts of what it can do."""
+    out = tmp_path_factory.mktemp("served") / "run"
+    command = [PYTHON, "-m", "kittiwake", "serve", "ros-drones", "--ros2", "--quiet"]
+    command += ["--speed", str(FACTOR), "--out", str(out)]
+    told = environment()
+    errors = (out.parent / "errors").open("w+")
+    with subprocess.Popen(command, env=told, text=True, stderr=errors) as served:
+
+        def run(*parts):
+            peer = subprocess.run(
+                [PYTHON, NODES / "flights.py", *parts],
+                env=told | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"},
+                capture_output=True,
+                text=True,
+                timeout=500,
+                check=False,
+            )
+            errors.seek(0)
+            assert peer.returncode == 0, peer.stderr + errors.read()
+            return json.loads(peer.stdout.splitlines()[-1])
+
+        try:
+            wait_until_it_flies(served, errors)
+            yield run
+        finally:
+            served.terminate()
+            served.wait(30)
+
+
+def wait_until_it_flies(served, errors):
+    for _ in range(600):
+        errors.seek(0)
+        if "flying ros-drones" in errors.read():
+            return
+        try:
+            served.wait(0.2)
+        except subprocess.TimeoutExpired:
+            continue
+        break
+    errors.seek(0)
+    pytest.fail(errors.read())
+
+
+@pytest.fixture(scope="module")
+def seen(flown):
+    return flown(*QUICK)
+
+
+def test_each_mode_answers_as_its_gains_say(seen):
+    modes = seen["modes"]
+    rows = rows_of(modes["position"])
+    assert settles_s(rows, rows[:, Z] - 21.0) == pytest.approx(11.7, abs=0.15)
+    np.testing.assert_allclose(np.diff(rows[:, TIME]), 0.005, atol=1e-6)
+    rows = rows_of(modes["velocity"])
+    assert rise_s(rows, rows[:, VZ], 1.0) == pytest.approx(1.0, abs=0.01)
+    assert rise_s(rows, rows[:, WZ], 0.4) == pytest.approx(0.5, abs=0.01)
+    rows = rows_of(modes["angles"])
+    roll_rad = 2.0 * np.arctan2(rows[:, QX], rows[:, QW])
+    assert settles_s(rows, roll_rad - 0.2) == pytest.approx(1.167, abs=0.015)
+    rows = rows_of(modes["rates"])
+    assert rise_s(rows, rows[:, WZ], 0.5) == pytest.approx(0.286, abs=0.01)
+    rows = rows_of(modes["torque"])
+    np.testing.assert_allclose(rows[:, WX], rows[:, TIME], atol=0.01)
+    rows = rows_of(modes["dropped"])
+    falls = np.polyfit(rows[:, TIME], rows[:, VZ], 1)[0]
+    assert falls == pytest.approx(-9.81, abs=0.05)
+
+
+def test_standard_messages_say_the_same(seen):
+    assert seen["modes"]["pose"][Z] == pytest.approx(21.0, abs=0.02)
+    assert seen["modes"]["twist"][VZ] == pytest.approx(1.0 - np.exp(-2.5), abs=0.02)
+    assert seen["modes"]["twist"][VX] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_it_takes_off_and_lands(seen):
+    success, residual, z = seen["manager"]["up"]
+    assert success
+    assert residual < 0.05
+    assert z == pytest.approx(2.0, abs=0.05)
+    assert seen["manager"]["down"] == [True, 0]
+
+
+def test_gains_are_parameters_of_one_drone(seen):
+    gains = seen["gains"]
+    assert gains["before"] == [0.5, 1.0, 3.5]
+    assert gains["done"]
+    assert gains["now"] == [[1.0, 1.0, 3.5], [0.5, 1.0, 3.5]]
+    assert not gains["too_much"]
+    rows, other = rows_of(gains["rows"]), rows_of(gains["other"])
+    assert settles_s(rows, rows[:, Z] - 21.0) == pytest.approx(5.83, abs=0.1)
+    assert settles_s(other, other[:, Z] - 21.0) == pytest.approx(11.7, abs=0.15)
+
+
+def test_what_is_malformed_changes_nothing(seen):
+    found = seen["malformed"]
+    assert found["modes"] == [False, False]
+    assert found["outside"][0] is False
+    assert "z_m" in found["outside"][1]
+    assert found["mode"] == 1
+    rows = rows_of(found["rows"])
+    np.testing.assert_allclose(
+        rows[:, [X, Y, Z]], np.tile([0.0, 0.0, 20.0], (len(rows), 1)), atol=0.01
+    )
+
+
+def test_frames_come_at_the_rate_of_odometry_and_time_begins_anew(seen):
+    told = seen["told"]
+    assert np.median(np.diff(told["stamps"])) == pytest.approx(0.005, abs=1e-6)
+    assert told["after"] < told["before"]
+
+
+@pytest.mark.slow
+def test_the_pursuit_passes_its_places(flown):
+    found = flown("pursuit")["pursuit"]
+    assert found["begun"]
+    rows = rows_of(found["rows"])
+    for place in [(0, 50, 7), (50, 50, 6), (50, 0, 7), (0.1, 0, 6)]:
+        assert np.linalg.norm(rows[:, [X, Y, Z]] - place, axis=1).min() < 8.0
