@@ -243,7 +243,8 @@ class Fleet(eqx.Module):
         states = state.groups[number].guidance.state
         guidance = self.groups[number].vehicle.guidance.component
         one = jax.tree.map(lambda leaf: leaf[own], states)
-        told = jax.tree.map(lambda leaf, new: leaf.at[own].set(new), states, change(guidance, one))
+        changed = change(guidance, one)
+        told = jax.tree.map(lambda leaf, new: jnp.asarray(leaf).at[own].set(new), states, changed)
         return eqx.tree_at(lambda whole: whole.groups[number].guidance.state, state, told)
 
     def rollout(

@@ -1,58 +1,13 @@
 """Flights in somebody's hands, flown block by block without waiting for any clock."""
 
-from math import inf
 from pathlib import Path
 
-import numpy as np
 import pytest
+from tests.unit.runtime.hands import Hands
 
-from kittiwake.runtime.clock import Clock
-from kittiwake.runtime.live import LiveCourse
-from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.scenario.load import load_scenario
-
-
-class Hands:
-    """A live flight that goes on when it is told to, and can be flown again from its start."""
-
-    def __init__(self, scenario):
-        self.scenario = scenario
-        self.simulation = Simulation(scenario)
-        self.course = LiveCourse(scenario, self.simulation.program, Clock(inf))
-        self.start = self.course.begin(scenario.seed, 0)
-        self.begin()
-
-    def begin(self, state=None, tick=0):
-        """From the start, or from a state; what vehicles were asked for is taken back."""
-        for name in self.scenario.vehicles:
-            self.course.ask(name, None)
-        # a state of the plain program is handed over again if somebody has done something
-        self.course._tunable, self.course._rows = None, {}
-        self.state, self.tick = self.start if state is None else state, tick
-
-    def settle(self):
-        """Returns when what was asked for is ready to be flown."""
-        self.course._workshop.submit(lambda: None).result(timeout=300)
-
-    def fly(self, seconds):
-        """So many seconds more; the rows by vehicle."""
-        blocks = []
-        for _ in range(round(seconds * self.course.rate_hz / self.course._steps)):
-            self.state, block = self.course.fly(self.state, self.tick)
-            self.tick += len(next(iter(block.values())))
-            blocks.append(block)
-        return {name: np.concatenate([b[name] for b in blocks]) for name in blocks[0]}
-
-    def columns(self, rows, vehicle, *names):
-        """Some columns of rows."""
-        places = [self.course.layout.columns[vehicle].index(name) for name in names]
-        return rows[vehicle][:, places]
-
-    def flown(self, seconds, vehicle, *names):
-        """Some columns of so many seconds more."""
-        return self.columns(self.fly(seconds), vehicle, *names)
 
 
 @pytest.fixture(scope="session")

@@ -404,7 +404,7 @@ def busy(one, monkeypatch):
         raise ScenarioError(message)
 
     monkeypatch.setattr(live, "TunableProgram", compiling)
-    course = LiveCourse(one.scenario, one.simulation.program, Clock(inf))
+    course = LiveCourse(one.scenario, one.course.program, Clock(inf))
     course._steps = 4
     course.change("world.gravity_mps2", "9.7")
     assert begun.wait(30.0)

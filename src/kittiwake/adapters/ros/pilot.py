@@ -175,9 +175,9 @@ class Pilot:
             now = self._course.situation(self.vehicle)
             if now is None:
                 return None
-            self._silent = True
             place = Vec3(*map(float, now.position_m))
             self._ask(Obey(PositionYaw(place, now.yaw_rad)))
+            self._silent = True
         name = BY_NUMBER[self._mode].name
         return (
             f"'{self.vehicle}' got no {name} command for {self._timeout_s:g} s; it holds its place"

@@ -1,0 +1,284 @@
+"""What a session does when ROS asks, by a node that is none: it keeps what is told and offered."""
+
+from math import inf
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from tests.unit.runtime.hands import Hands
+
+from kittiwake.adapters.ros.bridge import TELLS_HZ, Bridge
+from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.session import Session
+from kittiwake.scenario.load import load_scenario
+
+TIMEOUT_S = 0.5
+ZERO = {"x": 0.0, "y": 0.0, "z": 0.0}
+
+
+class Node:
+    """Keeps what is published, and lets tests be everybody else."""
+
+    def __init__(self):
+        self.told, self.topics, self.services, self.gains, self.said = {}, {}, {}, {}, []
+
+    def publisher(self, topic, kind, *, latched=False):
+        del kind, latched
+        self.told[topic] = []
+        return self.told[topic].append
+
+    def subscribe(self, topic, kind, heard):
+        del kind
+        self.topics[topic] = heard
+
+    def serve(self, name, kind, answer):
+        del kind
+        self.services[name] = answer
+
+    def offer_gains(self, namespace, gains, changed):
+        self.gains[namespace] = ({gain.name: gain for gain in gains}, changed)
+
+    def transforms(self, *, still=False):
+        return self.publisher("/tf_static" if still else "/tf", "")
+
+    def inform(self, words):
+        self.said.append(words)
+
+    def close(self):
+        pass
+
+    warn = error = inform
+
+
+class Served(Hands):
+    """A session's flight between a bridge and a node."""
+
+    def __init__(self, scenario):
+        self.node = Node()
+        self.bridge = Bridge(self.node)
+        self.session = Session(scenario, Clock(inf), self.bridge.watch, TELLS_HZ)
+        super().__init__(scenario, self.session.course)
+        self.settle()
+        self.bridge.open(self.session)
+
+    def hear(self, topic, **fields):
+        self.node.topics[topic](message(**fields))
+
+    def ask(self, name, **fields):
+        return self.node.services[name](message(**fields))
+
+    def where(self, vehicle):
+        place = self.node.told[f"/{vehicle}/odometry"][-1]["pose"]["pose"]["position"]
+        return [place[axis] for axis in "xyz"]
+
+
+def message(**fields):
+    return SimpleNamespace(
+        **{k: message(**v) if isinstance(v, dict) else v for k, v in fields.items()}
+    )
+
+
+@pytest.fixture(scope="module")
+def flight():
+    overrides = [f"ros.command_timeout_s={TIMEOUT_S}", "time.rate_hz=200"]
+    served = Served(load_scenario("ros-drones", overrides))
+    yield served
+    served.course.__exit__()
+
+
+@pytest.fixture
+def served(flight):
+    """Both drones inactive, six metres up, and nothing said yet."""
+    for number in (1, 2):
+        flight.ask(f"/drone{number}/switch_mode", mode={"mode": 0})
+        placed(flight, f"drone{number}", (0.0, 5.0 - 5.0 * number, 6.0))
+    flight.fly(0.01)
+    flight.node.said.clear()
+    for told in flight.node.told.values():
+        told.clear()
+    return flight
+
+
+def placed(flight, name, place):
+    pose = {"position": dict(zip("xyz", place, strict=True)), "orientation": ZERO | {"w": 1.0}}
+    state = {"model_name": name, "reference_frame": "", "pose": pose}
+    return flight.ask(
+        "/gazebo/set_model_state", model_state=state | {"twist": {"linear": ZERO, "angular": ZERO}}
+    )
+
+
+def velocity(**given):
+    return {"velocity": ZERO, "acceleration": ZERO, "yaw_rate": 0.0, "body_frame": False} | given
+
+
+def position(**given):
+    zeros = {"position": ZERO, "velocity": ZERO, "acceleration": ZERO}
+    return zeros | {"yaw": 0.0, "yaw_rate": 0.0} | given
+
+
+def test_all_that_is_told_has_its_rate(served):
+    served.fly(1.0)
+    told = served.node.told
+    assert len(told["/drone1/odometry"]) == len(told["/tf"]) == len(told["/clock"]) == 200
+    frames = {one["child_frame_id"] for one in told["/tf"][0]}
+    assert frames == {"drone1", "drone2"}
+    steps = np.diff([one["clock"] for one in told["/clock"]])
+    assert set(steps) == {5_000_000}
+
+
+def test_a_command_of_another_mode_is_kept_and_told_once(served):
+    up = velocity(velocity=ZERO | {"z": 1.0})
+    for _ in range(3):
+        served.hear("/drone1/velocity_yawrate/command", **up)
+    (said,) = served.node.said
+    assert "'drone1' is inactive; commands of velocity_yawrate are kept" in said
+    served.fly(0.1)
+    assert served.where("drone1")[2] < 6.0
+    assert served.ask("/drone1/switch_mode", mode={"mode": 2}) == {"success": True}
+    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 2}}
+    heights = []
+    for _ in range(40):
+        served.hear("/drone1/velocity_yawrate/command", **up)
+        served.fly(0.1)
+        heights.append(served.where("drone1")[2])
+    assert heights[-1] - heights[-11] == pytest.approx(1.0, abs=0.1)
+    # the other one falls
+    assert served.where("drone2")[2] < 0.1
+
+
+def test_a_mode_without_a_command_follows_zeros(served):
+    served.ask("/drone2/switch_mode", mode={"mode": 1})
+    served.fly(20.0)
+    np.testing.assert_allclose(served.where("drone2"), [0.0, 0.0, 0.0], atol=0.05)
+
+
+def test_a_vehicle_whose_commands_stop_holds_its_place(served):
+    served.ask("/drone1/switch_mode", mode={"mode": 2})
+    served.hear("/drone1/velocity_yawrate/command", **velocity(velocity=ZERO | {"x": 1.0}))
+    served.fly(TIMEOUT_S + 0.1)
+    said = served.node.said[-1]
+    assert len(served.node.said) == 1, served.node.said
+    assert "got no velocity_yawrate command for 0.5 s; it holds its place" in said
+    held = served.where("drone1")
+    served.fly(15.0)
+    assert np.linalg.norm(np.subtract(served.where("drone1"), held)) < 1.0
+    assert len(served.node.said) == 1
+    served.hear("/drone1/velocity_yawrate/command", **velocity(velocity=ZERO | {"x": 1.0}))
+    assert served.course.asked["drone1"].asked.velocity_world_mps.x == 1.0
+    served.fly(0.4)
+    assert len(served.node.said) == 1
+
+
+def test_a_place_is_a_command_that_lasts(served):
+    served.ask("/drone1/switch_mode", mode={"mode": 1})
+    served.hear("/drone1/position_yaw/command", **position(position=ZERO | {"z": 7.0}))
+    served.fly(15.0)
+    assert served.node.said == []
+    np.testing.assert_allclose(served.where("drone1"), [0.0, 0.0, 7.0], atol=0.02)
+
+
+@pytest.mark.parametrize("number", [6, 99, -1])
+def test_a_mode_that_is_not_there_leaves_the_present_one(served, number):
+    served.ask("/drone1/switch_mode", mode={"mode": 2})
+    assert served.ask("/drone1/switch_mode", mode={"mode": number}) == {}
+    served.hear("/drone1/switch_mode", mode=number)
+    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 2}}
+    assert all(f"mode {number} is not known; must be one of 0" in said for said in served.node.said)
+    assert len(served.node.said) == 2
+
+
+def test_what_is_refused_leaves_the_command_before(served):
+    served.ask("/drone1/switch_mode", mode={"mode": 1})
+    served.hear("/drone1/position_yaw/command", **position(position=ZERO | {"z": 6.0}))
+    bad = position(position=ZERO | {"z": float("nan")})
+    for _ in range(3):
+        served.hear("/drone1/position_yaw/command", **bad)
+    (said,) = served.node.said
+    assert "/drone1/position_yaw/command: position is (0.0, 0.0, nan); must be three" in said
+    served.fly(3.0)
+    np.testing.assert_allclose(served.where("drone1"), [0.0, 0.0, 6.0], atol=0.1)
+
+
+def test_placing_answers_and_refuses(served):
+    assert placed(served, "drone1", (1.0, 2.0, 3.0)) == {"success": True, "status_message": ""}
+    served.fly(0.02)
+    np.testing.assert_allclose(served.where("drone1"), [1.0, 2.0, 3.0], atol=0.01)
+    answer = placed(served, "drone1", (0.0, 0.0, 1e6))
+    assert answer["success"] is False
+    assert "world.area.z_m" in answer["status_message"]
+
+
+def test_gains_show_what_they_are_and_change_what_they_say(served):
+    shown, change = served.node.gains["/drone1/gains"]
+    assert [*shown] == ["Wp", "Xp", "Kv", "Wy", "Xy", "Ky", "Wa", "Xa", "Kw"]
+    assert (shown["Wp"].low, shown["Wp"].high, shown["Xp"].high) == (0.0, 10.0, 5.0)
+    assert change({"Wa": 6.0})["Wa"] == 6.0
+    served.settle()
+    ladder = {type(r.component).__name__: r.component for r in ladder_of(served, "drone1")}
+    assert ladder["EulerAttitude"].tilt_frequency_radps == 6.0
+    assert ladder["UavGazeboVelocity"].attitude.tilt_frequency_radps == 6.0
+    others = {type(r.component).__name__: r.component for r in ladder_of(served, "drone2")}
+    assert others["EulerAttitude"].tilt_frequency_radps == 5.0
+    assert change({"Wa": 11.0})["Wa"] == 6.0
+    assert change({"Wp": 0.0})["Wp"] == 0.5
+    assert len(served.node.said) == 2
+    assert "Wa 11 is not allowed; must be from 0 to 10" in served.node.said[0]
+    change({"Wa": 5.0})
+    served.settle()
+
+
+def ladder_of(served, vehicle):
+    return served.course.wanted.vehicles[vehicle].ladder
+
+
+def test_steps_of_a_mission_begin_and_guidance_flies_again(served):
+    served.ask("/drone1/switch_mode", mode={"mode": 1})
+    # with the same block as what it begins from
+    placed(served, "drone1", (0.0, 0.0, 6.0))
+    assert served.ask("/drone1/mission/pursuit") == {"success": True, "message": ""}
+    served.fly(2.0)
+    assert "drone1" not in served.course.asked
+    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 0}}
+    assert served.where("drone1")[1] > 0.5
+    assert served.ask("/drone1/mission/wait")["success"]
+
+
+def joy(served, *buttons, axes=(0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0)):
+    served.hear("/joy", axes=axes, buttons=[int(number in buttons) for number in range(13)])
+
+
+def test_a_gamepad_chooses_modes_and_flies_by_them(served):
+    joy(served)
+    joy(served, 1)
+    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 2}}
+    for _ in range(10):
+        joy(served, axes=(0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+        served.fly(0.1)
+    assert served.where("drone1")[0] > 0.05
+    # another node takes the mode, and the sticks do not take it back
+    served.ask("/drone1/switch_mode", mode={"mode": 1})
+    joy(served, axes=(0.0, 0.9, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 1}}
+    joy(served, 12)
+    served.fly(0.01)
+    np.testing.assert_allclose(served.where("drone1"), [0.0, 0.0, 1.0], atol=0.01)
+    joy(served, 5)
+    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 0}}
+    joy(served, 8)
+    assert served.session.wanted_again
+    served.hear("/joy", axes=(float("nan"),), buttons=[])
+    assert "axes are [nan]; must be finite numbers" in served.node.said[-1]
+
+
+def test_time_is_paused_and_goes_on_and_at_another_speed(served):
+    clock = served.session.clock
+    served.ask("/gazebo/pause_physics")
+    assert clock.paused
+    assert served.ask("/kittiwake/step") == {"success": True, "message": ""}
+    served.ask("/gazebo/unpause_physics")
+    assert not clock.paused
+    served.hear("/kittiwake/real_time_factor", data=2.0)
+    assert clock.speed == 2.0
+    served.hear("/kittiwake/real_time_factor", data=-1.0)
+    assert clock.speed == 2.0
+    assert "a speed of -1.0 is not allowed" in served.node.said[-1]
