@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kittiwake.adapters.ros.definitions import message_class, service_class
-from kittiwake.adapters.ros.ros1_library import library
+from kittiwake.adapters.ros.ros1.definitions import message_class, service_class
+from kittiwake.adapters.ros.ros1.library import library
 
 LATE_S = 0.005
 WEIGHT_N, MORE_N = 9.81, 1.0

@@ -14,8 +14,8 @@ from xmlrpc.client import ServerProxy
 
 import pytest
 
-from kittiwake.adapters.ros.definitions import PACKAGES
-from kittiwake.adapters.ros.ros1_library import DEBIAN_PACKAGES, DEBIAN_PYTHON, fits
+from kittiwake.adapters.ros.ros1.definitions import PACKAGES
+from kittiwake.adapters.ros.ros1.library import DEBIAN_PACKAGES, DEBIAN_PYTHON, fits
 
 ROOT = Path(__file__).parents[2]
 ROSCORE = Path("/usr/bin/roscore")

@@ -10,7 +10,7 @@ import sys
 import time
 
 from kittiwake.adapters.ros.gains import Gain
-from kittiwake.adapters.ros.ros1 import Ros1Node
+from kittiwake.adapters.ros.ros1.node import Ros1Node
 
 PERIOD_S = 0.01
 STAMP_NS = 1_234_567_890_123

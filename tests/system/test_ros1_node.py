@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.system.ros1_master import ROOT, needs_ros1, running_master
 
-from kittiwake.adapters.ros.definitions import PACKAGES, message_class, service_class
-from kittiwake.adapters.ros.ros1_filling import filler
+from kittiwake.adapters.ros.ros1.definitions import PACKAGES, message_class, service_class
+from kittiwake.adapters.ros.ros1.filling import filler
 from kittiwake.core.errors import KittiwakeError
 
 pytestmark = [pytest.mark.ros, needs_ros1]
@@ -19,8 +19,8 @@ pytestmark = [pytest.mark.ros, needs_ros1]
 STAND_IN = Path(__file__).with_name("ros1_stand_in.py")
 JOINS = """
 import time
-from kittiwake.adapters.ros.ros1 import Ros1Node
-from kittiwake.adapters.ros.ros1_library import library
+from kittiwake.adapters.ros.ros1.node import Ros1Node
+from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import RosError
 library("rospy")
 begin = time.monotonic()
@@ -30,7 +30,7 @@ except RosError as error:
     print(time.monotonic() - begin, error)
 """
 LEAVES = """
-from kittiwake.adapters.ros.ros1 import Ros1Node
+from kittiwake.adapters.ros.ros1.node import Ros1Node
 node = Ros1Node("passing")
 hear = node.publisher("/passing", "std_msgs/String")
 latched = node.publisher("/passing/latched", "std_msgs/String", latched=True)

@@ -41,7 +41,10 @@ def flown(tmp_path_factory):
     command += ["--speed", str(FACTOR), "--out", str(out)]
     told = environment()
     errors = (out.parent / "errors").open("w+")
-    with subprocess.Popen(command, env=told, text=True, stderr=errors) as served:
+    with (
+        (out.parent / "errors").open("w+") as errors,
+        subprocess.Popen(command, env=told, text=True, stderr=errors) as served,
+    ):
 
         def run(*parts):
             peer = subprocess.run(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kittiwake.adapters.ros.standard import MODES
+from kittiwake.adapters.ros.ros2.standard import MODES
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = Path(os.environ.get("VENV_ROS2", ROOT / ".venv-ros2"))
@@ -216,8 +216,8 @@ def test_it_stays_on_this_machine(seen):
 )
 def test_what_somebody_has_chosen_for_the_network_is_kept(chosen):
     script = (
-        "import json, os; from kittiwake.adapters.ros.ros2 import stay_on_this_machine as stay; "
-        "before = dict(os.environ); stay(); print(json.dumps(before == dict(os.environ)))"
+        "import json, os; from kittiwake.adapters.ros.ros2 import node; before = dict(os.environ); "
+        "node.stay_on_this_machine(); print(json.dumps(before == dict(os.environ)))"
     )
     done = subprocess.run(
         [PYTHON, "-c", script],

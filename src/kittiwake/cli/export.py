@@ -95,7 +95,7 @@ def _refuse_unless_fitting(to: str, *, maps: bool, storage: str | None) -> None:
 
 def _bagged(log: "Log", folder: Path, to: str, out: Path | None, storage: str) -> Path:
     """A bag of ROS."""
-    from kittiwake.adapters.ros.bags import write_rosbag1, write_rosbag2
+    from kittiwake.adapters.ros.messages.bags import write_rosbag1, write_rosbag2
     from kittiwake.analysis.log import SCENARIO_FILE
     from kittiwake.cli.film import show_frames
     from kittiwake.runtime.run_folder import ROSBAG1_FILE, ROSBAG2_FOLDER

@@ -57,10 +57,10 @@ def fly_by_ros(
 
 def _node(kind: RosKind) -> "RosNode":
     if kind == "ros1":
-        from kittiwake.adapters.ros.ros1 import Ros1Node
+        from kittiwake.adapters.ros.ros1.node import Ros1Node
 
         return Ros1Node()
-    from kittiwake.adapters.ros.ros2 import Ros2Node
+    from kittiwake.adapters.ros.ros2.node import Ros2Node
 
     return Ros2Node()
 

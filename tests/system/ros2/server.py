@@ -10,7 +10,7 @@ import threading
 import time
 
 from kittiwake.adapters.ros.gains import Gain
-from kittiwake.adapters.ros.ros2 import Ros2Node
+from kittiwake.adapters.ros.ros2.node import Ros2Node
 from kittiwake.core.errors import RosError
 
 COMMANDS = {

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from kittiwake.adapters.ros import ros1_library
+from kittiwake.adapters.ros.ros1 import library
 from kittiwake.core.errors import MissingExtraError
 
 MODULE = "kittiwake_stands_in_for_rospy"
@@ -20,12 +20,12 @@ def debian(tmp_path, monkeypatch):
     (packages / f"{MODULE}.py").write_text(code)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, MODULE, raising=False)
-    monkeypatch.setattr(ros1_library, "DEBIAN_PACKAGES", packages)
+    monkeypatch.setattr(library, "DEBIAN_PACKAGES", packages)
 
     def of(minor):
         program = tmp_path / f"python3.{minor}"
         program.touch()
-        monkeypatch.setattr(ros1_library, "DEBIAN_PYTHON", program)
+        monkeypatch.setattr(library, "DEBIAN_PYTHON", program)
         return packages
 
     return of
@@ -34,7 +34,7 @@ def debian(tmp_path, monkeypatch):
 def test_packages_of_the_system_come_after_those_of_the_environment(debian):
     packages = debian(sys.version_info.minor)
     before = logging.getLoggerClass()
-    assert ros1_library.library(MODULE).__file__ == str(packages / f"{MODULE}.py")
+    assert library.library(MODULE).__file__ == str(packages / f"{MODULE}.py")
     assert sys.path[-1] == str(packages)
     assert logging.getLoggerClass() is before
 
@@ -43,4 +43,4 @@ def test_packages_for_another_python_are_left_alone(debian):
     debian(sys.version_info.minor + 1)
     said = rf"scripts/ros1-setup \(it is for python3\.{sys.version_info.minor + 1}, and this is"
     with pytest.raises(MissingExtraError, match=said):
-        ros1_library.library(MODULE)
+        library.library(MODULE)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from kittiwake.adapters.ros.definitions import PACKAGES
+from kittiwake.adapters.ros.ros1.definitions import PACKAGES
 
 PACKAGE = PACKAGES / "kittiwake_ros"
 LAUNCH = PACKAGE / "launch" / "serve.launch"

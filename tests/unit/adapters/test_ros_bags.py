@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kittiwake.adapters.ros.bags import write_rosbag1, write_rosbag2
+from kittiwake.adapters.ros.messages.bags import write_rosbag1, write_rosbag2
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import STATE_COLUMNS, Table
 from kittiwake.core.errors import LogError, MissingExtraError

@@ -8,9 +8,9 @@ import pytest
 from pyproj import Transformer
 from scipy.spatial.transform import Rotation
 
-from kittiwake.adapters.ros.messages import Telemetry, static_transforms
-from kittiwake.adapters.ros.plain import clock, legal_names
-from kittiwake.adapters.ros.scene_messages import obstacles
+from kittiwake.adapters.ros.messages.plain import clock, legal_names
+from kittiwake.adapters.ros.messages.scene import obstacles
+from kittiwake.adapters.ros.messages.telemetry import Telemetry, static_transforms
 from kittiwake.analysis.table import STATE_COLUMNS
 from kittiwake.core.head import HeadAngles
 from kittiwake.core.ros import RosSettings
@@ -472,9 +472,9 @@ def test_the_topics_are_all_that_is_ever_told(scenario, columns, told):
 @pytest.mark.parametrize("ros", [1, 2])
 def test_every_message_has_the_fields_of_its_kind(scenario, columns, ros):
     pytest.importorskip("rosbags", reason="rosbags is not installed")
-    from kittiwake.adapters.ros.encoding import Encoding
-    from kittiwake.adapters.ros.plain import CLOCK, TRANSFORMS
-    from kittiwake.adapters.ros.scene_messages import OBSTACLES
+    from kittiwake.adapters.ros.messages.encoding import Encoding
+    from kittiwake.adapters.ros.messages.plain import CLOCK, TRANSFORMS
+    from kittiwake.adapters.ros.messages.scene import OBSTACLES
 
     encoding, rows = Encoding(ros), rows_of(columns, 200.0, 300, **{"sensor.marker.valid": 1.0})
     rows[:, [i for i, c in enumerate(columns) if c.endswith(".fresh") or ".active" in c]] = 1.0

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kittiwake.adapters.ros import standard
-from kittiwake.adapters.ros.original import Land, Takeoff, Vector
-from kittiwake.adapters.ros.ros2_library import is_there, library, message_class
+from kittiwake.adapters.ros.ros2 import standard
+from kittiwake.adapters.ros.ros2.library import is_there, library, message_class
+from kittiwake.adapters.ros.ros2.original import Land, Takeoff, Vector
 from kittiwake.core.errors import MissingExtraError, RosError
 
 FRAMES = standard.Frames("world", "fleet/drone")
-PACKAGES = Path(standard.__file__).with_name("packages")
+PACKAGES = Path(standard.__file__).parents[1] / "packages"
 DEFINITIONS = PACKAGES / "uav_gazebo_msgs"
 angle = st.floats(-3.1, 3.1)
 tilt = st.floats(-1.4, 1.4)
@@ -276,7 +276,7 @@ def test_headings_are_those_of_where_x_points():
 
 @pytest.mark.skipif(find_spec("rclpy") is not None, reason="ROS 2 is installed")
 def test_without_ros_2_it_is_said_what_brings_it():
-    from kittiwake.adapters.ros.ros2 import Ros2Node
+    from kittiwake.adapters.ros.ros2.node import Ros2Node
 
     with pytest.raises(MissingExtraError, match=r"rclpy of ROS 2.*scripts/ros2-setup"):
         Ros2Node()

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kittiwake.adapters.ros.desk import Answer, Desk
-from kittiwake.adapters.ros.messages import Telemetry, static_transforms
+from kittiwake.adapters.ros.messages.plain import CLOCK, clock, legal_names
+from kittiwake.adapters.ros.messages.scene import OBSTACLES, obstacles
+from kittiwake.adapters.ros.messages.telemetry import Telemetry, static_transforms
 from kittiwake.adapters.ros.node import RosNode
 from kittiwake.adapters.ros.pilot import Pilot
 from kittiwake.adapters.ros.places import start_of
-from kittiwake.adapters.ros.plain import CLOCK, clock, legal_names
-from kittiwake.adapters.ros.scene_messages import OBSTACLES, obstacles
 from kittiwake.adapters.ros.sticks import Sticks
 from kittiwake.adapters.ros.vehicle_services import VehicleServices
 from kittiwake.core.errors import KittiwakeError

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-from kittiwake.adapters.ros.ros1 import Ros1Node
+from kittiwake.adapters.ros.ros1.node import Ros1Node
 from kittiwake.core.errors import KittiwakeError
 
 logger = logging.getLogger(__name__)

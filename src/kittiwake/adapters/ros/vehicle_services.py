@@ -4,9 +4,9 @@ from functools import partial
 from typing import Any
 
 from kittiwake.adapters.ros.desk import Answer, Desk
+from kittiwake.adapters.ros.messages.plain import legal_names
 from kittiwake.adapters.ros.orders import MODES, Mode
 from kittiwake.adapters.ros.pilot import Pilot
-from kittiwake.adapters.ros.plain import legal_names
 from kittiwake.adapters.ros.tuning import LiveGains
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.session import Session

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Protocol, runtime_checkable
 
 from kittiwake.adapters.ros.program import run
-from kittiwake.adapters.ros.ros1 import Ros1Node
-from kittiwake.adapters.ros.ros1_gains import RemoteGains
+from kittiwake.adapters.ros.ros1.gains import RemoteGains
+from kittiwake.adapters.ros.ros1.node import Ros1Node
 from kittiwake.core.errors import KittiwakeError
 
 

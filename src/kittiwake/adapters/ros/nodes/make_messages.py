@@ -9,7 +9,7 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
-from kittiwake.adapters.ros.definitions import make
+from kittiwake.adapters.ros.ros1.definitions import make
 from kittiwake.core.errors import KittiwakeError
 
 logger = logging.getLogger(__name__)

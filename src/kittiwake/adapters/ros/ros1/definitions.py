@@ -12,10 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from kittiwake.adapters.ros.ros1_library import library
+from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import MissingExtraError, RosError, did_you_mean
 
-PACKAGES = Path(__file__).with_name("packages")
+PACKAGES = Path(__file__).parents[1] / "packages"
 # what the definitions of a package are made of, itself included
 PARTS = {
     "uav_gazebo_msgs": ("geometry_msgs", "std_msgs", "uav_gazebo_msgs"),

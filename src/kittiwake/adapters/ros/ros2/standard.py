@@ -26,8 +26,8 @@ base_link). What the standard message has no field for is zero.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from kittiwake.adapters.ros.orientations import heading_rad, rates_of, xyz_angles
-from kittiwake.adapters.ros.original import (
+from kittiwake.adapters.ros.ros2.orientations import heading_rad, rates_of, xyz_angles
+from kittiwake.adapters.ros.ros2.original import (
     ControlMode,
     GetMode,
     Land,

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from kittiwake.adapters.ros.plain import PlainMessage, header
-from kittiwake.adapters.ros.sensor_frames import OPTICAL, Carried
-from kittiwake.adapters.ros.topic import Row, Topic
+from kittiwake.adapters.ros.messages.plain import PlainMessage, header
+from kittiwake.adapters.ros.messages.sensor_frames import OPTICAL, Carried
+from kittiwake.adapters.ros.messages.topic import Row, Topic
 from kittiwake.sensors.camera import COLOURS, WHITE, Camera
 from kittiwake.sensors.range_camera import RangeCamera
 

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from kittiwake.adapters.ros.plain import FIRST_NS, Placement, PlainMessage, header, pose, xyz
+from kittiwake.adapters.ros.messages.plain import (
+    FIRST_NS,
+    Placement,
+    PlainMessage,
+    header,
+    pose,
+    xyz,
+)
 from kittiwake.core.environment import AbstractPlatform
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.ray import AbstractObstacle

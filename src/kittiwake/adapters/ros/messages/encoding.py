@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kittiwake.adapters.ros.plain import SECOND_NS, TRANSFORMS, PlainMessage
+from kittiwake.adapters.ros.messages.plain import SECOND_NS, TRANSFORMS, PlainMessage
 from kittiwake.core.extras import optional
 
 EXTRA = "bags"

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from kittiwake.adapters.ros.image_messages import depth_topics, picture_topics
-from kittiwake.adapters.ros.plain import (
+from kittiwake.adapters.ros.messages.image import depth_topics, picture_topics
+from kittiwake.adapters.ros.messages.plain import (
     UPRIGHT,
     Attitude,
     Placement,
@@ -28,9 +28,9 @@ from kittiwake.adapters.ros.plain import (
     xyz,
     xyzw,
 )
-from kittiwake.adapters.ros.range_messages import range_topics, ranges_topics, turn_topics
-from kittiwake.adapters.ros.sensor_frames import Carried
-from kittiwake.adapters.ros.topic import Columns, Row, Topic
+from kittiwake.adapters.ros.messages.range import range_topics, ranges_topics, turn_topics
+from kittiwake.adapters.ros.messages.sensor_frames import Carried
+from kittiwake.adapters.ros.messages.topic import Columns, Row, Topic
 from kittiwake.core.head import HeadMeasurement
 from kittiwake.core.measurements import (
     DeckMeasurement,

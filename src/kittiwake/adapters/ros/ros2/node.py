@@ -17,7 +17,7 @@ A reliable publisher serves subscribers of both sorts; one that publishes comman
 reliable, too.
 
 Beside uav_gazebo's own messages, which it takes where uav_gazebo_msgs is installed, it always takes
-the standard ones of ``kittiwake.adapters.ros.standard``.
+the standard ones of ``kittiwake.adapters.ros.ros2.standard``.
 """
 
 import os
@@ -26,11 +26,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kittiwake.adapters.ros import standard
 from kittiwake.adapters.ros.gains import Gain
-from kittiwake.adapters.ros.ros2_filling import filler, made
-from kittiwake.adapters.ros.ros2_gains import offer
-from kittiwake.adapters.ros.ros2_library import is_there, library, message_class, service_class
+from kittiwake.adapters.ros.ros2 import standard
+from kittiwake.adapters.ros.ros2.filling import filler, made
+from kittiwake.adapters.ros.ros2.gains import offer
+from kittiwake.adapters.ros.ros2.library import is_there, library, message_class, service_class
 from kittiwake.core.errors import KittiwakeError
 
 DISCOVERY = "ROS_AUTOMATIC_DISCOVERY_RANGE"

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from kittiwake.adapters.ros.plain import PlainMessage
+from kittiwake.adapters.ros.messages.plain import PlainMessage
 
 Row: TypeAlias = Float64[np.ndarray, " columns"]
 # where in a row some numbers stand

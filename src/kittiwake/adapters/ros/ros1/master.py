@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 from xmlrpc.client import ServerProxy
 
-from kittiwake.adapters.ros.ros1_library import library
+from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import RosError
 
 # how long a master may take to answer

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from kittiwake.adapters.ros.definitions import message_class
-from kittiwake.adapters.ros.ros1_library import library
+from kittiwake.adapters.ros.ros1.definitions import message_class
+from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import RosError, did_you_mean
 
 NANOSECONDS = 1_000_000_000

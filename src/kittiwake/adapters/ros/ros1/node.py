@@ -4,13 +4,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kittiwake.adapters.ros import ros1_gains
-from kittiwake.adapters.ros.definitions import message_class, service_class
 from kittiwake.adapters.ros.gains import Gain
-from kittiwake.adapters.ros.ros1_filling import filler
-from kittiwake.adapters.ros.ros1_library import library
-from kittiwake.adapters.ros.ros1_logging import keep_to_itself
-from kittiwake.adapters.ros.ros1_master import check_place
+from kittiwake.adapters.ros.ros1.definitions import message_class, service_class
+from kittiwake.adapters.ros.ros1.filling import filler
+from kittiwake.adapters.ros.ros1.gains import offer
+from kittiwake.adapters.ros.ros1.library import library
+from kittiwake.adapters.ros.ros1.logs import keep_to_itself
+from kittiwake.adapters.ros.ros1.master import check_place
 from kittiwake.core.errors import RosError
 
 # messages that wait for a listener which takes them slower than they come
@@ -94,7 +94,7 @@ class Ros1Node:
         Values that ``changed`` does not give back stay as they were. What stands on the parameter
         server already counts from the start.
         """
-        ros1_gains.offer(namespace, gains, changed)
+        offer(namespace, gains, changed)
 
     def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
         """What publishes transforms on /tf; those that stay as they are, on /tf_static, once."""

@@ -13,7 +13,7 @@ from math import atan2
 
 import numpy as np
 
-from kittiwake.adapters.ros.plain import (
+from kittiwake.adapters.ros.messages.plain import (
     UPRIGHT,
     Attitude,
     Placement,
@@ -24,7 +24,7 @@ from kittiwake.adapters.ros.plain import (
     transform,
     turned,
 )
-from kittiwake.adapters.ros.topic import Columns, Row
+from kittiwake.adapters.ros.messages.topic import Columns, Row
 from kittiwake.core.columns import axis_column
 from kittiwake.core.head import AbstractHead
 from kittiwake.core.measurements import InertialMeasurement

@@ -12,9 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from kittiwake.adapters.ros.encoding import EXTRA, Encoding, full_kind
-from kittiwake.adapters.ros.messages import Telemetry, static_transforms
-from kittiwake.adapters.ros.plain import (
+from kittiwake.adapters.ros.messages.encoding import EXTRA, Encoding, full_kind
+from kittiwake.adapters.ros.messages.plain import (
     CLOCK,
     FIRST_NS,
     TRANSFORMS,
@@ -22,8 +21,9 @@ from kittiwake.adapters.ros.plain import (
     legal_names,
     stamp_ns,
 )
-from kittiwake.adapters.ros.scene_messages import OBSTACLES, obstacles
-from kittiwake.adapters.ros.topic import Rhythm
+from kittiwake.adapters.ros.messages.scene import OBSTACLES, obstacles
+from kittiwake.adapters.ros.messages.telemetry import Telemetry, static_transforms
+from kittiwake.adapters.ros.messages.topic import Rhythm
 from kittiwake.analysis.export import writing, writing_file
 from kittiwake.analysis.log import Log
 from kittiwake.core.errors import LogError, did_you_mean

@@ -9,9 +9,9 @@ from math import inf
 import jax
 import numpy as np
 
-from kittiwake.adapters.ros.plain import PlainMessage, header
-from kittiwake.adapters.ros.sensor_frames import Carried, fan_name
-from kittiwake.adapters.ros.topic import Row, Topic
+from kittiwake.adapters.ros.messages.plain import PlainMessage, header
+from kittiwake.adapters.ros.messages.sensor_frames import Carried, fan_name
+from kittiwake.adapters.ros.messages.topic import Row, Topic
 from kittiwake.core.sensor import AbstractSensor
 from kittiwake.sensors.lidar import Lidar2D
 from kittiwake.sensors.round_robin import SENSORS

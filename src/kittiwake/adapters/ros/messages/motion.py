@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kittiwake.adapters.ros.plain import (
+from kittiwake.adapters.ros.messages.plain import (
     Placement,
     PlainMessage,
     header,
@@ -22,7 +22,7 @@ from kittiwake.adapters.ros.plain import (
     transform,
     xyz,
 )
-from kittiwake.adapters.ros.topic import Row
+from kittiwake.adapters.ros.messages.topic import Row
 from kittiwake.analysis.table import STATE_COLUMNS
 from kittiwake.sim.record import ERRORS
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from kittiwake.adapters.ros.ros2_library import library
+from kittiwake.adapters.ros.ros2.library import library
 from kittiwake.core.errors import RosError, did_you_mean
 
 SECOND_NS = 1_000_000_000

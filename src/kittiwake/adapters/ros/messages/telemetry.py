@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.adapters.ros.motion_messages import (
+from kittiwake.adapters.ros.messages.motion import (
     BATTERY,
     BELIEF,
     ODOMETRY,
@@ -22,10 +22,10 @@ from kittiwake.adapters.ros.motion_messages import (
     Motion,
     Trail,
 )
-from kittiwake.adapters.ros.plain import FIRST_NS, PlainMessage, legal_names, stamp_ns
-from kittiwake.adapters.ros.sensor_frames import Carried, static_frames, turning_frames
-from kittiwake.adapters.ros.sensor_messages import Known, orientation_among, sensor_topics
-from kittiwake.adapters.ros.topic import Rhythm, Row, Topic
+from kittiwake.adapters.ros.messages.plain import FIRST_NS, PlainMessage, legal_names, stamp_ns
+from kittiwake.adapters.ros.messages.sensor import Known, orientation_among, sensor_topics
+from kittiwake.adapters.ros.messages.sensor_frames import Carried, static_frames, turning_frames
+from kittiwake.adapters.ros.messages.topic import Rhythm, Row, Topic
 from kittiwake.core.ros import RosSettings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import Origin, World

@@ -7,7 +7,7 @@ angular velocity in the axes of the world by omega = D rates.
 from math import asin, atan2, cos, sin, tan
 from typing import Any
 
-from kittiwake.adapters.ros.original import Vector
+from kittiwake.adapters.ros.ros2.original import Vector
 from kittiwake.core.errors import RosError
 
 # what is read as a unit quaternion differs from one by less

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kittiwake.adapters.ros.gains import Gain
-from kittiwake.adapters.ros.ros2_library import library
+from kittiwake.adapters.ros.ros2.library import library
 from kittiwake.core.errors import KittiwakeError
 
 # gains are told as 64-bit numbers, and may be kept as 32-bit ones

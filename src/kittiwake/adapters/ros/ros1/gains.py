@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from kittiwake.adapters.ros.gains import Gain
-from kittiwake.adapters.ros.ros1_library import library
+from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import RosError
 
 # how long a server may take to say what it has

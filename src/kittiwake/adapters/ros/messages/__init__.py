@@ -1,0 +1,1 @@
+"""Flights as messages, without any library of ROS."""

@@ -1,0 +1,1 @@
+"""A node of ROS 2, by rclpy."""
