@@ -40,7 +40,6 @@ def flown(tmp_path_factory):
     command = [PYTHON, "-m", "kittiwake", "serve", "ros-drones", "--ros2", "--quiet"]
     command += ["--speed", str(FACTOR), "--out", str(out)]
     told = environment()
-    errors = (out.parent / "errors").open("w+")
     with (
         (out.parent / "errors").open("w+") as errors,
         subprocess.Popen(command, env=told, text=True, stderr=errors) as served,

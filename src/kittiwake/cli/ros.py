@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -43,11 +43,9 @@ def fly_by_ros(
         bridge = Bridge(node)
         session = Session(scenario, Clock(speed), bridge.watch, TELLS_HZ)
         session.clock.paused = True
-        with _opened_when_ready(session, bridge, node) as opening:
+        with _opened_when_ready(session, bridge, node):
             while True:
                 log = session.fly(folder, follow)
-                if opening.done():
-                    opening.result()
                 if not session.wanted_again:
                     return log
                 session.begin_again()
@@ -66,10 +64,8 @@ def _node(kind: RosKind) -> "RosNode":
 
 
 @contextmanager
-def _opened_when_ready(
-    session: "Session", bridge: "Bridge", node: "RosNode"
-) -> "Generator[Future[None]]":
-    """Opens the bridge beside the flight; a flight whose bridge cannot be opened ends."""
+def _opened_when_ready(session: "Session", bridge: "Bridge", node: "RosNode") -> Generator[None]:
+    """Opens the bridge beside the flight, which ends if that cannot be, or when the node leaves."""
 
     def open_bridge() -> None:
         try:
@@ -86,10 +82,14 @@ def _opened_when_ready(
         node.inform(said)
         typer.echo(said, err=True)
         session.clock.paused = False
+        while not session.over:
+            if node.left.wait(LOOKS_S):
+                session.close()
 
     with ThreadPoolExecutor(1, "opening") as pool:
         opening = pool.submit(open_bridge)
         try:
-            yield opening
+            yield
         finally:
             session.close()
+        opening.result()

@@ -1,6 +1,7 @@
 """What a session does when ROS asks, by a node that is none: it keeps what is told and offered."""
 
 from math import inf
+from threading import Event
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,6 +22,7 @@ class Node:
 
     def __init__(self):
         self.told, self.topics, self.services, self.gains, self.said = {}, {}, {}, {}, []
+        self.left = Event()
 
     def publisher(self, topic, kind, *, latched=False):
         del kind, latched

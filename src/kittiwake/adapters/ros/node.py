@@ -6,6 +6,7 @@ integer of nanoseconds, and what is left out is zero or empty. Kinds are written
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from threading import Event
 from typing import Any, Protocol, runtime_checkable
 
 from kittiwake.adapters.ros.gains import Gain
@@ -13,7 +14,12 @@ from kittiwake.adapters.ros.gains import Gain
 
 @runtime_checkable
 class RosNode(Protocol):
-    """A node of one ROS. Callbacks may come from any thread of its library."""
+    """A node of one ROS. Callbacks may come from any thread of its library.
+
+    ``left`` is set when the node has left ROS, also when somebody else told it to.
+    """
+
+    left: Event
 
     def publisher(
         self, topic: str, kind: str, *, latched: bool = False

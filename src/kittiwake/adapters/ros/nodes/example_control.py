@@ -9,8 +9,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from math import cos, sin
-from threading import Event
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 from kittiwake.adapters.ros.node import RosNode
 from kittiwake.adapters.ros.program import run
@@ -47,14 +46,7 @@ class Circle(NamedTuple):
         }
 
 
-@runtime_checkable
-class Leavable(RosNode, Protocol):
-    """A node that says when it has left ROS."""
-
-    left: Event
-
-
-def fly(node: Leavable, options: Namespace) -> None:
+def fly(node: RosNode, options: Namespace) -> None:
     """Sends commands until the node leaves."""
     circle = Circle(options.radius, options.height, options.rate, options.acceleration)
     topic = f"/{options.namespace.strip('/')}/position_yaw/command"

@@ -74,7 +74,7 @@ class Ros2Node:
         rclpy = library("rclpy")
         stay_on_this_machine()
         self._world_frame = world_frame
-        self._closed = threading.Event()
+        self.left = threading.Event()
         self._context = rclpy.Context()
         no_signals = library("rclpy.signals").SignalHandlerOptions.NO
         rclpy.init(args=[], context=self._context, signal_handler_options=no_signals)
@@ -168,9 +168,9 @@ class Ros2Node:
 
     def close(self) -> None:
         """Leaves ROS; what comes later is not published. Answers under way are not waited for."""
-        if self._closed.is_set():
+        if self.left.is_set():
             return
-        self._closed.set()
+        self.left.set()
         for thread in self._threads:
             thread.join(ENDS_S)
         for executor in self._executors:
@@ -193,12 +193,12 @@ class Ros2Node:
 
     def _spin(self, executor: Any) -> None:
         # in slices: while an EventsExecutor spins for good, nothing can be added to its nodes
-        while not self._closed.is_set():
+        while not self.left.is_set():
             try:
                 executor.spin_once(SLICE_S)
             # what goes wrong with one message is no reason to hear no other
             except Exception as error:
-                if not self._closed.is_set():
+                if not self.left.is_set():
                     self.error(f"ROS 2: {error!r}")
 
     def _quality(self, depth: int, *, latched: bool = False) -> Any:
@@ -216,14 +216,14 @@ class Ros2Node:
 
         def publish(plain: Mapping[str, Any]) -> None:
             with lock:
-                if self._closed.is_set():
+                if self.left.is_set():
                     return
                 fill(message, plain)
                 try:
                     publisher.publish(message)
                 except Exception:
                     # it may have been closed meanwhile
-                    if not self._closed.is_set():
+                    if not self.left.is_set():
                         raise
 
         return publish
@@ -267,7 +267,7 @@ class Ros2Node:
                 self.error(f"{name}: {error!r}")
                 response = service_kind.Response()
             with lock:
-                if not self._closed.is_set():
+                if not self.left.is_set():
                     send(response, header)
 
         def begin(request: Any, header: Any) -> None:
