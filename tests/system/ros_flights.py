@@ -15,6 +15,8 @@ from std_msgs.msg import Float64
 from std_srvs.srv import Empty, Trigger
 from tf2_msgs.msg import TFMessage
 
+PERIOD_S = 0.005
+
 def pause():
     service("/gazebo/pause_physics", Empty)()
     time.sleep(0.15)
@@ -22,14 +24,19 @@ def pause():
 class Drone:
     def __init__(self, name):
         self.name, self.rows, self.keep = name, [], False
+        self.latest, self.since = None, 0.0
         rospy.Subscriber(f"/{name}/odometry", Odometry, self.hear, queue_size=5000)
+        service("/gazebo/unpause_physics", Empty)()
+        while self.latest is None:
+            time.sleep(0.005)
 
     def hear(self, m):
+        self.latest = m.header.stamp.to_sec()
         if not self.keep:
             return
         p, v, q, w = (m.pose.pose.position, m.twist.twist.linear, m.pose.pose.orientation,
                       m.twist.twist.angular)
-        self.rows.append([m.header.stamp.to_sec(), p.x, p.y, p.z, v.x, v.y, v.z,
+        self.rows.append([self.latest - self.since, p.x, p.y, p.z, v.x, v.y, v.z,
                           q.w, q.x, q.y, q.z, w.x, w.y, w.z])
 
     def place(self, x, y, z):
@@ -57,6 +64,8 @@ class Drone:
             time.sleep(0.02)
 
     def begin(self):
+        # of what comes now the first may get lost, but not its time
+        self.since = self.latest + PERIOD_S
         self.rows, self.keep = [], True
         service("/gazebo/unpause_physics", Empty)()
         while not self.rows:
@@ -73,14 +82,8 @@ class Drone:
         self.begin()
         self.until(seconds)
         self.keep = False
-        return [row for row in self.rows if row[0] <= self.rows[0][0] + seconds + 1e-6]
+        return [row for row in self.rows if row[0] <= seconds + 1e-6]
 """
-
-
-def rows_of(answer):
-    rows = np.array(answer)
-    rows[:, TIME] -= rows[0, TIME]
-    return rows
 
 
 def settles_s(rows, error):

@@ -18,7 +18,6 @@ from tests.system.ros_flights import (
     Y,
     Z,
     rise_s,
-    rows_of,
     settles_s,
 )
 
@@ -59,7 +58,7 @@ def fly(served):
 
 
 def test_a_place_is_reached_as_by_a_critically_damped_loop(fly):
-    rows = rows_of(
+    rows = np.array(
         fly("""
 drone = Drone("drone1")
 message = PositionYawControl(); message.position.z = 7.0
@@ -77,7 +76,7 @@ answer = drone.flown((0.0, 0.0, 6.0), 1, "position_yaw", message, 14.0)
 
 
 def test_a_velocity_is_reached_with_the_gain_of_its_loop(fly):
-    rows = rows_of(
+    rows = np.array(
         fly("""
 drone = Drone("drone1")
 message = VelocityYawRateControl(); message.velocity.x = 1.0; message.yaw_rate = 0.4
@@ -88,7 +87,7 @@ answer = drone.flown((0.0, 0.0, 6.0), 2, "velocity_yawrate", message, 6.0)
     assert rise_s(rows, rows[:, VX], 1.0) == pytest.approx(1.0, abs=0.25)
     assert rows[-1, VX] == pytest.approx(1.0, abs=0.02)
     assert rise_s(rows, rows[:, WZ], 0.4) == pytest.approx(0.5, abs=0.02)
-    up = rows_of(
+    up = np.array(
         fly("""
 drone = Drone("drone1")
 message = VelocityYawRateControl(); message.velocity.z = 1.0
@@ -99,7 +98,7 @@ answer = drone.flown((0.0, 0.0, 6.0), 2, "velocity_yawrate", message, 2.0)
 
 
 def test_angles_are_reached_without_overshoot(fly):
-    rows = rows_of(
+    rows = np.array(
         fly("""
 drone = Drone("drone1")
 message = ThrustAttitudeControl(thrust=9.81); message.attitude.x = 0.2
@@ -128,7 +127,7 @@ def begun(mode, topic, message, seconds):
     drone.keep = False
     return drone.rows
 """
-    rows = rows_of(
+    rows = np.array(
         fly(
             turned
             + """
@@ -139,7 +138,7 @@ answer = begun(4, "thrust_velocity", message, 1.0)
     )
     assert rise_s(rows, rows[:, WX], 0.5) == pytest.approx(0.286, abs=0.01)
     np.testing.assert_allclose(rows[:, [WY, WZ]], 0.0, atol=2e-3)
-    rows = rows_of(
+    rows = np.array(
         fly(
             turned
             + """
@@ -157,7 +156,7 @@ answer = begun(5, "thrust_torque", message, 0.4)
     ("mode", "thrust_n", "falls_mps2"), [(0, 0.0, 9.81), (5, 9.81, 0.0), (5, -5.0, 9.81)]
 )
 def test_thrust_holds_its_weight_and_none_falls(fly, mode, thrust_n, falls_mps2):
-    rows = rows_of(
+    rows = np.array(
         fly(f"""
 drone = Drone("drone1")
 message = ThrustTorqueControl(thrust={thrust_n})
@@ -226,7 +225,7 @@ answer = dict(before={k: before[k] for k in ("Wp", "Xp", "Kv", "Wy", "Xy", "Ky",
         **{"Wp": 0.5, "Xp": 1.0, "Kv": 1.0, "Wy": 1.5, "Xy": 1.0},
         **{"Ky": 2.0, "Wa": 5.0, "Xa": 1.0, "Kw": 3.5},
     }
-    one, two = rows_of(found["first"]), rows_of(found["second"])
+    one, two = np.array(found["first"]), np.array(found["second"])
     # twice as fast, but for the lag of a thrust that is there at once
     assert settles_s(one, one[:, Z] - 7.0) == pytest.approx(5.83, abs=0.1)
     assert settles_s(two, two[:, Z] - 7.0) == pytest.approx(11.7, abs=0.15)
@@ -264,7 +263,7 @@ answer = dict(modes=modes, places=[[p.success, p.status_message] for p in places
     assert "z_m" in said[2]
     assert found["heights"] is False
     assert found["mode"] == 1
-    rows = rows_of(found["rows"])
+    rows = np.array(found["rows"])
     np.testing.assert_allclose(
         rows[:, [X, Y, Z]], np.tile([0.0, 0.0, 7.0], (len(rows), 1)), atol=0.01
     )
@@ -418,7 +417,7 @@ speed.publish(FACTOR)
 
 @pytest.mark.slow
 def test_the_pursuit_passes_its_ten_places(fly):
-    rows = rows_of(
+    rows = np.array(
         fly(
             """
 drone = Drone("drone1")

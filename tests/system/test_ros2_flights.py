@@ -17,7 +17,6 @@ from tests.system.ros_flights import (
     Y,
     Z,
     rise_s,
-    rows_of,
     settles_s,
 )
 from tests.system.test_ros2_node import NODES, PYTHON, VENV, environment
@@ -87,20 +86,20 @@ def seen(flown):
 
 def test_each_mode_answers_as_its_gains_say(seen):
     modes = seen["modes"]
-    rows = rows_of(modes["position"])
+    rows = np.array(modes["position"])
     assert settles_s(rows, rows[:, Z] - 21.0) == pytest.approx(11.7, abs=0.15)
     np.testing.assert_allclose(np.diff(rows[:, TIME]), 0.005, atol=1e-6)
-    rows = rows_of(modes["velocity"])
+    rows = np.array(modes["velocity"])
     assert rise_s(rows, rows[:, VZ], 1.0) == pytest.approx(1.0, abs=0.01)
     assert rise_s(rows, rows[:, WZ], 0.4) == pytest.approx(0.5, abs=0.01)
-    rows = rows_of(modes["angles"])
+    rows = np.array(modes["angles"])
     roll_rad = 2.0 * np.arctan2(rows[:, QX], rows[:, QW])
     assert settles_s(rows, roll_rad - 0.2) == pytest.approx(1.167, abs=0.015)
-    rows = rows_of(modes["rates"])
+    rows = np.array(modes["rates"])
     assert rise_s(rows, rows[:, WZ], 0.5) == pytest.approx(0.286, abs=0.01)
-    rows = rows_of(modes["torque"])
+    rows = np.array(modes["torque"])
     np.testing.assert_allclose(rows[:, WX], rows[:, TIME], atol=0.01)
-    rows = rows_of(modes["dropped"])
+    rows = np.array(modes["dropped"])
     falls = np.polyfit(rows[:, TIME], rows[:, VZ], 1)[0]
     assert falls == pytest.approx(-9.81, abs=0.05)
 
@@ -125,7 +124,7 @@ def test_gains_are_parameters_of_one_drone(seen):
     assert gains["done"]
     assert gains["now"] == [[1.0, 1.0, 3.5], [0.5, 1.0, 3.5]]
     assert not gains["too_much"]
-    rows, other = rows_of(gains["rows"]), rows_of(gains["other"])
+    rows, other = np.array(gains["rows"]), np.array(gains["other"])
     assert settles_s(rows, rows[:, Z] - 21.0) == pytest.approx(5.83, abs=0.1)
     assert settles_s(other, other[:, Z] - 21.0) == pytest.approx(11.7, abs=0.15)
 
@@ -136,7 +135,7 @@ def test_what_is_malformed_changes_nothing(seen):
     assert found["outside"][0] is False
     assert "z_m" in found["outside"][1]
     assert found["mode"] == 1
-    rows = rows_of(found["rows"])
+    rows = np.array(found["rows"])
     np.testing.assert_allclose(
         rows[:, [X, Y, Z]], np.tile([0.0, 0.0, 20.0], (len(rows), 1)), atol=0.01
     )
@@ -152,6 +151,6 @@ def test_frames_come_at_the_rate_of_odometry_and_time_begins_anew(seen):
 def test_the_pursuit_passes_its_places(flown):
     found = flown("pursuit")["pursuit"]
     assert found["begun"]
-    rows = rows_of(found["rows"])
+    rows = np.array(found["rows"])
     for place in [(0, 50, 7), (50, 50, 6), (50, 0, 7), (0.1, 0, 6)]:
         assert np.linalg.norm(rows[:, [X, Y, Z]] - place, axis=1).min() < 8.0

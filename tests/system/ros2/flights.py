@@ -28,6 +28,8 @@ from uav_gazebo_msgs.srv import GetMode, Land, SwitchMode, Takeoff
 WAITS_S = 20.0
 # longest that a second of the simulation may take
 SLOW = 8.0
+# of odometry
+PERIOD_S = 0.005
 
 
 def seconds(stamp):
@@ -82,15 +84,19 @@ class Drone:
 
     def __init__(self, world, name):
         self.world, self.name, self.rows, self.keeps = world, name, [], False
+        self.latest, self.since = None, 0.0
         world.node.create_subscription(Odometry, f"/{name}/odometry", self.hear, 1000)
+        world.go_on()
+        world.until(lambda: self.latest is not None)
 
     def hear(self, m):
+        self.latest = seconds(m.header.stamp)
         if self.keeps:
             p, v, q, w = (
                 *(m.pose.pose.position, m.twist.twist.linear),
                 *(m.pose.pose.orientation, m.twist.twist.angular),
             )
-            place = [seconds(m.header.stamp), p.x, p.y, p.z, v.x, v.y, v.z]
+            place = [self.latest - self.since, p.x, p.y, p.z, v.x, v.y, v.z]
             self.rows.append([*place, q.w, q.x, q.y, q.z, w.x, w.y, w.z])
 
     def place(self, x, y, z):
@@ -107,6 +113,8 @@ class Drone:
         return self.world.call(GetMode, f"/{self.name}/get_mode").mode.mode
 
     def begin(self):
+        # of what comes now the first may get lost, but not its time
+        self.since = self.latest + PERIOD_S
         self.rows, self.keeps = [], True
         self.world.go_on()
         self.world.until(lambda: self.rows)
