@@ -94,16 +94,20 @@ def _numbers(path: Path, name: str, array: np.ndarray) -> np.ndarray:
             f"dimension{'s' if wanted > 1 else ''}; it is {array.dtype} of shape {array.shape}"
         )
         raise ScenarioError(message)
-    if not np.isfinite(array).all():
-        message = f"{path.name}: {name} holds numbers that are not finite"
+    if not (np.abs(array) <= np.finfo(np.float32).max).all():
+        message = f"{path.name}: {name} holds numbers that are not finite in single precision"
         raise ScenarioError(message)
     return array
 
 
 def _refuse_what_does_not_fit(path: Path, numbers: dict[str, np.ndarray], count: int) -> None:
     before = len(numbers["mean"])
-    if len(numbers["deviation"]) != before or not (numbers["deviation"] > 0.0).all():
-        message = f"{path.name}: deviation must be {before} numbers above 0, as mean has {before}"
+    least = np.finfo(np.float32).tiny
+    if len(numbers["deviation"]) != before or not (numbers["deviation"] >= least).all():
+        message = (
+            f"{path.name}: deviation must be {before} numbers of {least:.3g} or more, as mean has "
+            f"{before}"
+        )
         raise ScenarioError(message)
     for i in range(count):
         outputs, inputs = numbers[f"weight_{i}"].shape

@@ -56,7 +56,9 @@ def test_between_layers_it_may_have_another_activation(tmp_path):
     [
         ({"bias_1": np.array([0.2, 0.3])}, "weight_1 is 1 by 3 and bias_1 has 2 numbers"),
         ({"weight_0": np.ones((3, 4))}, "weight_0 is 3 by 4"),
-        ({"deviation": np.array([2.0, 0.0])}, "numbers above 0"),
+        ({"deviation": np.array([2.0, 0.0])}, "deviation must be 2 numbers of 1.18e-38 or more"),
+        ({"deviation": np.array([2.0, 1e-60])}, "deviation must be 2 numbers of 1.18e-38 or more"),
+        ({"bias_1": np.array([1e300])}, "bias_1 holds numbers that are not finite in single"),
         ({"mean": np.array([np.nan, 0.0])}, "mean holds numbers that are not finite"),
         ({"mean": np.array([1, 2])}, "mean must be an array of floating-point numbers"),
         ({"weight_2": np.ones((1, 1))}, "bias_2 is missing"),
