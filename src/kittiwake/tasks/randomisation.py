@@ -32,6 +32,9 @@ VARIANTS = 64
 TRIALS = 3
 SAME = 1e-7
 ALWAYS, BY_DIFFICULTY = "randomise", "curriculum"
+# what flies, and in what; all else, such as the task's own numbers, is the same in all episodes
+FLYING = ("world", "vehicles")
+NOTHING_FLIES = "changes nothing of what flies; numbers of the world and the vehicles can be drawn"
 # the part of a vehicle that only says how a flight begins
 START = "start"
 
@@ -147,15 +150,24 @@ def _parts(scenario: Scenario) -> list[Part]:
             except (ValueError, ScenarioError) as error:
                 problems.note((key, *path.split(".")), str(error))
                 continue
-            again = [part for part in parts if part.path == path]
-            if again:
-                problems.note((key, *path.split(".")), "is drawn twice; leave one of them out")
+            if path.partition(".")[0] not in FLYING:
+                problems.note((key, *path.split(".")), f"{NOTHING_FLIES}; leave it out")
+                continue
+            again = next((part.path for part in parts if _overlap(part.path, path)), None)
+            if again is not None:
+                message = f"is drawn twice, also as {again}; leave one of them out"
+                problems.note((key, *path.split(".")), message)
             parts += [
                 Part(path, place if is_vector else None, one, own)
                 for place, (one, own) in enumerate(zip(found, nominal, strict=True))
             ]
     problems.refuse()
     return parts
+
+
+def _overlap(path: str, other: str) -> bool:
+    """Whether one is the other, or a part of it."""
+    return f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}.")
 
 
 def _flattened(entry: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -246,11 +258,17 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomisation:
         if moved is None:
             continue
         other = builds.leaves([*middle[:number], moved, *middle[number + 1 :]])
+        if all(map(np.array_equal, base, other)):
+            message = f"{ALWAYS}: {part.path} {NOTHING_FLIES}; leave it out"
+            raise ScenarioError(message)
         for leaf, (before, after) in enumerate(zip(base, other, strict=True)):
             slopes[leaf][number] = _difference(after, before) / (moved - middle[number])
     drawn = _draws(parts, TRIALS + VARIANTS)
     sums = np.ones(len(base), bool)
-    changed = np.array([bool(np.any(slope)) for slope in slopes])
+    # what is drawn may not be what the scenario says, though always the same
+    said = [np.asarray(leaf) for leaf in jax.tree.leaves(scenario.fleet())]
+    changed = np.array([not np.array_equal(*two) for two in zip(said, base, strict=True)])
+    changed |= np.array([bool(np.any(slope)) for slope in slopes])
     for values in drawn[:TRIALS]:
         for leaf, (before, after) in enumerate(zip(base, builds.leaves(values), strict=True)):
             told = before + np.tensordot(np.subtract(values, middle), slopes[leaf], 1)

@@ -88,11 +88,8 @@ def test_without_difficulty_only_the_curriculum_is_as_written(fleets):
     assert np.ptp(np.ravel(easy.world.wind.speed_at_6m_mps)) > 3.0
 
 
-def test_what_follows_from_a_number_is_that_of_a_scenario_with_it(env):
-    """The mass changes more than itself; the builds that are kept are those of a file."""
-    tables = [table for table in env.randomisation.variants if table is not None]
-    for table in tables:
-        assert len(table) == VARIANTS
+def test_what_is_a_sum_is_that_of_a_scenario_with_the_numbers(env):
+    assert not any(table is not None for table in env.randomisation.variants)
     with jax.enable_x64(True):
         values = env.randomisation.draw(kw.seed_key(3), 1.0)
         fleet = env.randomisation.applied(env.fleet, values)
@@ -104,6 +101,46 @@ def test_what_follows_from_a_number_is_that_of_a_scenario_with_it(env):
     one, other = fleet.groups[0].vehicle.dynamics, same.groups[0].vehicle.dynamics
     for mine, theirs in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
         np.testing.assert_allclose(np.asarray(mine), np.asarray(theirs), rtol=1e-9)
+
+
+ROTOR = "vehicles.crazyflie.parameters.rotor"
+
+
+def test_what_follows_from_a_number_is_taken_from_builds_with_it():
+    """Torque and the greatest speed of rotors are mixed; one episode is one build."""
+    drawn = {
+        f"randomise.{ROTOR}.torque_nms2": {"uniform": [4e-10, 1e-9]},
+        f"randomise.{ROTOR}.max_speed_rpm": {"uniform": [18000, 24000]},
+    }
+    env = kw.make("hover", overrides=drawn, precision="float64")
+    kept = [table for table in env.randomisation.variants if table is not None]
+    assert kept
+    assert {len(table) for table in kept} == {VARIANTS}
+    with jax.enable_x64(True):
+        values = env.randomisation.draw(kw.seed_key(3), 0.0)
+        fleet = env.randomisation.applied(env.fleet, values)
+        own = fleet.groups[0].vehicle.dynamics.rotor
+        given = {
+            f"{ROTOR}.torque_nms2": float(np.ravel(own.torque_nms2)[0]),
+            f"{ROTOR}.max_speed_rpm": float(np.ravel(own.max_speed_radps)[0]) * 30 / np.pi,
+        }
+        same = kw.make("hover", overrides=given, precision="float64").fleet
+    for mine, theirs in zip(jax.tree.leaves(fleet), jax.tree.leaves(same), strict=True):
+        np.testing.assert_allclose(np.asarray(mine), np.asarray(theirs), rtol=1e-9, atol=1e-12)
+
+
+def test_what_is_always_the_same_may_yet_differ_from_the_scenario(tmp_path):
+    text = """
+randomise:
+  vehicles.pelican.start.yaw_deg: {choice: [90]}
+  vehicles.pelican.start.position_world_m: {uniform: [[1, 0, 10], [1, 0, 10]]}
+  world.wind.speed_at_6m_mps: {normal: [3, 0]}
+"""
+    env = kw.make(written(tmp_path, SCENARIO + text), precision="float64")
+    with jax.enable_x64(True):
+        fleet = env.randomisation.applied(env.fleet, env.randomisation.draw(kw.seed_key(0), 1.0))
+    np.testing.assert_allclose(starts(fleet), [[1, 0, 10, np.pi / 2]], atol=1e-9)
+    assert np.ravel(fleet.world.wind.speed_at_6m_mps) == pytest.approx([3.0])
 
 
 @pytest.mark.parametrize(
@@ -118,12 +155,19 @@ def test_what_follows_from_a_number_is_that_of_a_scenario_with_it(env):
             "randomise: {vehicles.pelican.start.position_world_m: {uniform: [0, 1]}}",
             "position_world_m",
         ),
-        ("randomise: {time.rate_hz: {uniform: [50, 100]}}", "cannot be flown|more than numbers"),
+        ("randomise: {time.rate_hz: {uniform: [50, 100]}}", "changes nothing of what flies"),
         (
             "randomise: {vehicles.pelican.start.yaw_deg: {uniform: [0, 1]}}\n"
             "curriculum: {vehicles.pelican.start.yaw_deg: {uniform: [0, 1]}}",
             "twice",
         ),
+        (
+            "randomise: {vehicles.pelican.start.position_world_m: {uniform: [[0, 0], [1, 0]]}, "
+            "vehicles.pelican.start.position_world_m.0: {uniform: [5, 6]}}",
+            "drawn twice, also as vehicles.pelican.start.position_world_m;",
+        ),
+        ("randomise: {task.rate_hz: {choice: [50, 25]}}", "changes nothing of what flies"),
+        ("randomise: {time.duration_s: {uniform: [1, 9]}}", "changes nothing of what flies"),
         ("curriculum: {vehicles.pelican.start.roll_deg: {uniform: [0, 1]}}", "write a number"),
     ],
 )
