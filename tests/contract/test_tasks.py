@@ -92,12 +92,14 @@ def test_the_same_seed_gives_the_same_bits_and_another_one_does_not(single):
 
     def flown(seed):
         seen, _ = single.reset(seed=seed)
-        steps = []
+        sights, ends = [seen], []
         for action in actions:
-            steps.append(single.step(action.astype(np.float32))[:4])
-            if steps[-1][2] or steps[-1][3]:
-                break
-        return [seen, *(one[0] for one in steps)], [one[1:] for one in steps]
+            seen, *end, _ = single.step(action.astype(np.float32))
+            if any(end[1:]):
+                seen, _ = single.reset()
+            sights.append(seen)
+            ends.append(end)
+        return sights, ends
 
     first, again = flown(3), flown(3)
     np.testing.assert_array_equal(first[0], again[0])

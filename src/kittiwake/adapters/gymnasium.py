@@ -1,8 +1,9 @@
 """Tasks as Gymnasium environments, one world or many at once.
 
 Actions and observations are those of all agents, one after another, in float32; actions go from -1
-to 1. Episodes follow from the seed and their number alone: the first world of a vector has those of
-a single environment with the same seed.
+to 1. Episodes follow from the seed and the numbers of the world and the episode alone. The first
+one of the first world of a vector is that of a single environment with the same seed; later ones
+begin on a clock that all worlds share, and have other noise.
 """
 
 import json
@@ -12,7 +13,6 @@ from os import PathLike, fspath
 from types import MappingProxyType
 from typing import Any
 
-import equinox as eqx
 import gymnasium
 import jax
 import jax.numpy as jnp
@@ -22,14 +22,16 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool, Float, UInt8
 
+from kittiwake.core.errors import did_you_mean
 from kittiwake.core.extras import optional
 from kittiwake.core.keys import seed_key
 from kittiwake.scenario.document import written
 from kittiwake.sim.packing import Packing
 from kittiwake.tasks import TASKS
+from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
 from kittiwake.tasks.make import make
-from kittiwake.tasks.worlds import Worlds, WorldsState, episode_key
+from kittiwake.tasks.worlds import Outcome, Worlds, WorldsState, axes_of, episode_key
 from kittiwake.viewer.portrait import Portrait
 
 Numbers = Float[np.ndarray, "..."]
@@ -38,6 +40,10 @@ SEEDS = 2**63
 # width and height in pixels
 PICTURE = (480, 320)
 RENDER_MODES = ["rgb_array"]
+# of reset()
+DIFFICULTY, MASK = "difficulty", "reset_mask"
+# NumPy's letters for what may be an action: truth values, whole numbers, others
+NUMBERS = "biuf"
 
 
 class Single:
@@ -92,7 +98,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
     ``reset(options={"difficulty": 0.3})`` has that much of the curriculum's variety.
     """
 
-    metadata = {"render_modes": RENDER_MODES, "render_fps": 50}  # noqa: RUF012  Gymnasium's own
+    metadata = {"render_modes": RENDER_MODES}  # noqa: RUF012  Gymnasium's own
 
     def __init__(
         self,
@@ -105,6 +111,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         _check_render_mode(render_mode)
         self._single = single(task, conditions, overrides)
         self.env = self._single.env
+        self.metadata = _with_fps(self.metadata, self.env)
         self.observation_space, self.action_space = spaces(self.env)
         self.render_mode = render_mode
         self._root = seed_key(0)
@@ -120,37 +127,38 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         if seed is not None or not self._seeded:
             given = int(self.np_random.integers(SEEDS)) if seed is None else seed
             self._root, self._episode, self._seeded = seed_key(given), 0, True
-        difficulty = _difficulty(options)
+        difficulty = _options(options, DIFFICULTY).get(DIFFICULTY, 1.0)
+        check_difficulty(difficulty)
         with self.env.mode():
             reset = self._single.reset(self._root, self._episode, difficulty)
         self._floats, self._words, seen = reset
         self._episode += 1
         self._ended = False
-        self.seen = np.array(seen, np.float32)
-        return self.seen, {}
+        return np.array(seen, np.float32), {}
 
-    def step(self, action: Numbers) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
         """A control step.
 
         Raises:
             ResetNeeded: before the first ``reset``.
-            ValueError: for an action of another shape, or with numbers that are not finite.
+            ValueError: for an action of another shape, or of what is no number or not finite.
         """
         if self._ended is None:
             message = "there is no episode yet; call reset() first"
             raise gymnasium.error.ResetNeeded(message)
         if self._ended:
             gymnasium.logger.warn("step() after the end of an episode; call reset() instead.")
-        given = _checked(action, (self.env.action_size,)).astype(self._floats.dtype)
+        given = checked_action(action, (self.env.action_size,))
         with self.env.mode():
-            self._floats, self._words, told = self._single.step(self._floats, self._words, given)
+            stepped = self._single.step(self._floats, self._words, given)
+        self._floats, self._words, told = stepped
         numbers = np.asarray(told)
         size, count = self.env.observation_size, len(self.env.agents)
         reward, terminated, truncated = numbers[size : size + 3].tolist()
         info = {"rewards": numbers[size + 3 :].copy()} if count > 1 else {}
-        self.seen = numbers[:size].astype(np.float32)
         self._ended = bool(terminated or truncated)
-        return self.seen, reward, bool(terminated), bool(truncated), info
+        seen = numbers[:size].astype(np.float32)
+        return seen, reward, bool(terminated), bool(truncated), info
 
     def render(self) -> Picture | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """A picture of the world, if the environment was made with ``render_mode="rgb_array"``."""
@@ -159,6 +167,10 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         with self.env.mode():
             rows = self._single.rows(self._floats, self._words)
         return self._portrait.picture(_plain(rows))
+
+    def close(self) -> None:
+        """Gives back what draws."""
+        self.__dict__.pop("_portrait", None)
 
     @cached_property
     def _portrait(self) -> Portrait:
@@ -174,7 +186,6 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
 
     metadata = {  # noqa: RUF012  Gymnasium's own
         "render_modes": RENDER_MODES,
-        "render_fps": 50,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
@@ -187,12 +198,13 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         overrides: Mapping[str, Any] = MappingProxyType({}),
         render_mode: str | None = None,
     ) -> None:
-        if num_envs < 1:
-            message = f"num_envs of {num_envs} is not allowed; must be 1 or more"
+        if isinstance(num_envs, bool) or not hasattr(num_envs, "__index__") or num_envs < 1:
+            message = f"num_envs of {num_envs!r} is not allowed; must be a whole number, 1 or more"
             raise ValueError(message)
         _check_render_mode(render_mode)
         self.env = make(task, conditions=conditions, overrides=overrides)
         self.num_envs, self.render_mode = num_envs, render_mode
+        self.metadata = _with_fps(self.metadata, self.env)
         self.single_observation_space, self.single_action_space = spaces(self.env)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -200,21 +212,52 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         self._state: WorldsState | None = None
         with self.env.mode():
             self._reset = jax.jit(self._worlds.reset)
+            self._reset_some = jax.jit(self._worlds.reset_some)
             self._step = jax.jit(self._worlds.step, donate_argnums=0)
+            self._rows = jax.jit(self._rows_of_each)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Numbers, dict[str, Any]]:
-        """New episodes in all worlds; ``options`` may give their ``difficulty``, from 0 to 1."""
+        """New episodes in all worlds, or in those of ``options["reset_mask"]``.
+
+        Args:
+            seed: from which these follow. Without one all worlds together get one that is drawn,
+                and some worlds go on to their next episodes.
+            options: ``reset_mask``, an array of so many truth values; ``difficulty``, from 0 to 1.
+
+        Raises:
+            ResetNeeded: if some worlds are to begin anew before all have begun.
+            ValueError: for other options.
+        """
         super().reset(seed=seed)
-        given = int(self.np_random.integers(SEEDS)) if seed is None else seed
-        difficulty = _difficulty(options)
+        given = _options(options, DIFFICULTY, MASK)
+        difficulty = given.get(DIFFICULTY, 1.0)
+        check_difficulty(difficulty)
+        hard = np.float32(difficulty)
+        if MASK in given:
+            return self._some_reset(seed, _checked_mask(given[MASK], self.num_envs), hard), {}
+        drawn = int(self.np_random.integers(SEEDS)) if seed is None else seed
         with self.env.mode():
-            self._state, seen = self._reset(seed_key(given), difficulty)
-        return np.array(seen, np.float32), {}
+            self._state, seen = self._reset(seed_key(drawn), hard)
+        self._seen = np.array(seen, np.float32)
+        return self._seen.copy(), {}
+
+    def _some_reset(
+        self, seed: int | None, which: Bool[np.ndarray, " worlds"], difficulty: Any
+    ) -> Numbers:
+        if self._state is None:
+            message = f"there are no episodes yet; call reset() without {MASK!r} first"
+            raise gymnasium.error.ResetNeeded(message)
+        with self.env.mode():
+            key = None if seed is None else seed_key(seed)
+            begun = self._reset_some(self._state, self._seen, which, key, difficulty)
+        self._state, seen = begun
+        self._seen = np.array(seen, np.float32)
+        return self._seen.copy()
 
     def step(
-        self, actions: Numbers
+        self, actions: Any
     ) -> tuple[
         Numbers,
         Float[np.ndarray, " worlds"],
@@ -226,48 +269,66 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
 
         Raises:
             ResetNeeded: before the first ``reset``.
-            ValueError: for actions of another shape, or with numbers that are not finite.
+            ValueError: for actions of another shape, or of what is no number or not finite.
         """
         if self._state is None:
             message = "there are no episodes yet; call reset() first"
             raise gymnasium.error.ResetNeeded(message)
-        given = _checked(actions, (self.num_envs, self.env.action_size))
+        given = checked_action(actions, (self.num_envs, self.env.action_size))
         with self.env.mode():
             outcome = self._step(self._state, given)
         self._state = outcome.state
         ended = np.array(outcome.terminated), np.array(outcome.truncated)
         done = ended[0] | ended[1]
+        self._seen = np.array(outcome.observation, np.float32)
+        info = self._told(outcome, done)
+        return self._seen.copy(), np.array(outcome.reward), *ended, info
+
+    def _told(self, outcome: Outcome, done: Bool[np.ndarray, " worlds"]) -> dict[str, Any]:
+        """Rewards of each agent, and what ended, each with a mask of the worlds that it is of."""
         info: dict[str, Any] = {}
-        if done.any():
-            final = np.full(self.num_envs, None, object)
-            last = np.asarray(outcome.final_observation, np.float32)
-            for world in np.flatnonzero(done):
-                final[world] = last[world]
-            info = {"final_obs": final, "_final_obs": done}
-        seen = np.array(outcome.observation, np.float32)
-        return seen, np.array(outcome.reward), *ended, info
+        each = np.array(outcome.rewards) if len(self.env.agents) > 1 else None
+        if each is not None:
+            info = {"rewards": each, "_rewards": np.ones(self.num_envs, bool)}
+        if not done.any():
+            return info
+        final = np.full(self.num_envs, None, object)
+        last = np.asarray(outcome.final_observation, np.float32)
+        for world in np.flatnonzero(done):
+            final[world] = last[world]
+        told: dict[str, Any] = {}
+        if each is not None:
+            told = {"rewards": np.where(done[:, None], each, 0.0), "_rewards": done.copy()}
+        ends = {"final_obs": final, "final_info": told}
+        return info | ends | {f"_{name}": done.copy() for name in ends}
 
     def render(self) -> tuple[Picture, ...] | None:
         """A picture of each world, if it was made with ``render_mode="rgb_array"``."""
         if self.render_mode is None or self._state is None:
             return None
         with self.env.mode():
-            envs = _with_ticks(self._state.envs, self.num_envs)
-            rows = _plain(jax.jit(jax.vmap(self.env.rows))(envs))
+            rows = _plain(self._rows(self._state.envs))
         return tuple(
             self._portrait.picture({name: row[world] for name, row in rows.items()})
             for world in range(self.num_envs)
         )
+
+    def _rows_of_each(self, envs: EnvState) -> Any:
+        return jax.vmap(self.env.rows, (axes_of(envs),))(envs)
+
+    def close_extras(self) -> None:
+        """Gives back what draws."""
+        self.__dict__.pop("_portrait", None)
 
     @cached_property
     def _portrait(self) -> Portrait:
         return Portrait(self.env.scenario, self.env.columns, PICTURE)
 
 
-def _with_ticks(envs: EnvState, count: int) -> EnvState:
-    """Every world with a clock of its own."""
-    ticks = jnp.broadcast_to(envs.fleet.tick, (count,))
-    return eqx.tree_at(lambda all_: all_.fleet.tick, envs, ticks)
+def _with_fps(metadata: Mapping[str, Any], env: Env) -> dict[str, Any]:
+    """With as many pictures a second as there are control steps."""
+    rate_hz = float(env.task.rate_hz)
+    return {**metadata, "render_fps": int(rate_hz) if rate_hz.is_integer() else rate_hz}
 
 
 def _check_render_mode(mode: str | None) -> None:
@@ -285,33 +346,59 @@ def _check_render_mode(mode: str | None) -> None:
     optional("mujoco", "film")
 
 
-def _checked(action: Numbers, shape: tuple[int, ...]) -> Numbers:
-    """Refuses what is no action."""
+def checked_action(action: Any, shape: tuple[int, ...]) -> Float[np.ndarray, "..."]:
+    """Numbers from -1 to 1 of always the same type, so that nothing is compiled twice.
+
+    Raises:
+        ValueError: for what is no action.
+    """
     given = np.asarray(action)
+    if given.dtype.kind not in NUMBERS:
+        message = f"an action of {given.dtype} is not allowed; give numbers from -1 to 1"
+        raise ValueError(message)
     if given.shape != shape:
         message = f"an action of shape {given.shape} is not allowed; it must have {shape}"
         raise ValueError(message)
     if not np.isfinite(given).all():
         message = "an action holds numbers that are not finite; numbers from -1 to 1 are allowed"
         raise ValueError(message)
-    return given
+    return np.clip(given if given.dtype.kind == "f" else given.astype(float), -1.0, 1.0).astype(
+        np.float32
+    )
 
 
 def _plain(rows: Mapping[str, Any]) -> dict[str, Any]:
     return {name: np.asarray(row, np.float64) for name, row in rows.items()}
 
 
-def _difficulty(options: Mapping[str, Any] | None) -> float:
-    """How much of the curriculum's variety an episode is to have.
+def _options(options: Mapping[str, Any] | None, *known: str) -> Mapping[str, Any]:
+    """What ``reset`` is told.
 
     Raises:
-        ValueError: for a number that it cannot be.
+        ValueError: for what it does not know.
     """
-    difficulty = (options or {}).get("difficulty", 1.0)
-    if not 0.0 <= difficulty <= 1.0:
-        message = f"a difficulty of {difficulty} is not allowed; give a number from 0 to 1"
+    for name in options or {}:
+        if name not in known:
+            message = (
+                f"there is no option {name!r} of reset(). {did_you_mean(str(name), list(known))}"
+            )
+            raise ValueError(message)
+    return options or {}
+
+
+def _checked_mask(mask: Any, count: int) -> Bool[np.ndarray, " worlds"]:
+    """Which worlds are to begin anew.
+
+    Raises:
+        ValueError: for what does not say that, or says none.
+    """
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):
+        message = f"{MASK} {mask!r} is not allowed; give a NumPy array of {count} truth values"
         raise ValueError(message)
-    return float(difficulty)
+    if not mask.any():
+        message = f"{MASK} names no world; at least one value must be True"
+        raise ValueError(message)
+    return mask
 
 
 def spaces(env: Env) -> tuple[Box, Box]:

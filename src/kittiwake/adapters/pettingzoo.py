@@ -8,12 +8,13 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Space
 from jaxtyping import Float
 from pettingzoo import ParallelEnv
 
-from kittiwake.adapters.gymnasium import TaskEnv, spaces
+from kittiwake.adapters.gymnasium import DIFFICULTY, TaskEnv, checked_action, spaces
 from kittiwake.adapters.registration import environment_id
 
 Numbers = Float[np.ndarray, "..."]
@@ -36,10 +37,11 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         self._joint = TaskEnv(
             task, conditions=conditions, overrides=overrides, render_mode=render_mode
         )
-        self.metadata = {**TaskEnv.metadata, "name": environment_id(str(task))}
+        self.metadata = {**self._joint.metadata, "name": environment_id(str(task))}
         self.render_mode = render_mode
         self.possible_agents = list(self._joint.env.agents)
         self.agents: list[str] = []
+        self._seen: Numbers | None = None
         seen, done = spaces(self._joint.env)
         self.observation_spaces = self._shared_out(seen)
         self.action_spaces = self._shared_out(done)
@@ -55,13 +57,14 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Numbers], dict[str, dict[str, Any]]]:
-        """A new episode."""
+        """A new episode; of the options ``difficulty`` counts."""
+        known = {name: value for name, value in (options or {}).items() if name == DIFFICULTY}
+        self._seen, _ = self._joint.reset(seed=seed, options=known)
         self.agents = [*self.possible_agents]
-        seen, _ = self._joint.reset(seed=seed, options=options)
-        return self._told(seen), {agent: {} for agent in self.agents}
+        return self._told(self._seen), {agent: {} for agent in self.agents}
 
     def step(
-        self, actions: dict[str, Numbers]
+        self, actions: Mapping[str, Any]
     ) -> tuple[
         dict[str, Numbers],
         dict[str, float],
@@ -69,22 +72,28 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        """A control step of all agents.
+        """A control step of all agents; after the end there is none, and nothing to tell.
 
         Raises:
             ResetNeeded: before the first ``reset``.
-            ValueError: if an agent has no action, or something else has one.
+            ValueError: if an agent has no action, or something else has one, or it is none.
         """
-        if set(actions) != set(self.agents) and self.agents:
+        if self._seen is None:
+            message = "there is no episode yet; call reset() first"
+            raise gymnasium.error.ResetNeeded(message)
+        if not self.agents:
+            return {}, {}, {}, {}, {}
+        if set(actions) != set(self.agents):
             message = f"actions of {sorted(actions)} are not those of the agents {self.agents}"
             raise ValueError(message)
-        joint = np.concatenate([actions[agent] for agent in self.possible_agents])
-        seen, reward, terminated, truncated, info = self._joint.step(joint)
+        shape = (len(self._joint.env.action_names),)
+        parts = [checked_action(actions[agent], shape) for agent in self.agents]
+        self._seen, reward, terminated, truncated, info = self._joint.step(np.concatenate(parts))
         agents, each = self.agents, info.get("rewards", [reward])
         if terminated or truncated:
             self.agents = []
         return (
-            self._told(seen),
+            self._told(self._seen),
             {agent: float(one) for agent, one in zip(agents, each, strict=True)},
             dict.fromkeys(agents, terminated),
             dict.fromkeys(agents, truncated),
@@ -92,8 +101,15 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         )
 
     def state(self) -> Numbers:
-        """What all agents see together."""
-        return self._joint.seen
+        """What all agents see together.
+
+        Raises:
+            ResetNeeded: before the first ``reset``.
+        """
+        if self._seen is None:
+            message = "there is no episode yet; call reset() first"
+            raise gymnasium.error.ResetNeeded(message)
+        return self._seen.copy()
 
     def render(self) -> Any:
         """A picture of the world."""
@@ -105,7 +121,7 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
 
     def _told(self, seen: Numbers) -> dict[str, Numbers]:
         parts = np.split(seen, len(self.possible_agents))
-        return dict(zip(self.possible_agents, parts, strict=True))
+        return {agent: part.copy() for agent, part in zip(self.possible_agents, parts, strict=True)}
 
     def _shared_out(self, space: Box) -> dict[str, Space[Numbers]]:
         count = len(self.possible_agents)

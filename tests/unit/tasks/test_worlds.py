@@ -61,6 +61,38 @@ def test_an_episode_ends_when_its_time_is_up_and_the_next_one_begins_at_once(env
     assert np.abs(told[13][0][:, :3]).max() < np.abs(told[13][5][:, :3]).max()
 
 
+def test_some_worlds_begin_anew_beside_the_others(env):
+    worlds = kw.Worlds(env, COUNT)
+    which = np.array([True, False, False, True, False, False])
+    with jax.enable_x64(True):
+        state, seen = jax.jit(worlds.reset)(kw.seed_key(5))
+        some = jax.jit(worlds.reset_some)
+        on, seen_on = some(state, seen, which)
+        anew, seen_anew = some(state, seen, which, kw.seed_key(6))
+        again, _ = jax.jit(worlds.reset)(kw.seed_key(6))
+    assert np.asarray(on.episodes).tolist() == [2, 1, 1, 2, 1, 1]
+    assert np.asarray(anew.episodes).tolist() == [1] * COUNT
+    np.testing.assert_array_equal(seen_on[~which], seen[~which])
+    assert (np.asarray(seen_on)[which, 1] != np.asarray(seen)[which, 1]).all()
+    # at the beginning all clocks are the same
+    first = jax.random.key_data(again.envs.key)[which]
+    np.testing.assert_array_equal(jax.random.key_data(anew.envs.key)[which], first)
+    assert (np.asarray(seen_anew)[which, 1] != np.asarray(seen_on)[which, 1]).all()
+
+
+@pytest.mark.parametrize("count", [0, -3, True])
+def test_there_is_at_least_one_world(env, count):
+    with pytest.raises(ValueError, match="worlds are not allowed; give a whole number, 1 or more"):
+        kw.Worlds(env, count)
+
+
+@pytest.mark.parametrize("difficulty", [-0.1, 1.1, np.nan])
+def test_a_difficulty_is_from_0_to_1(env, difficulty):
+    for begin in (env.reset, kw.Worlds(env, COUNT).reset):
+        with pytest.raises(ValueError, match="give a number from 0 to 1"):
+            begin(kw.seed_key(0), difficulty)
+
+
 def test_worlds_and_episodes_differ_in_their_noise(flown):
     _, told, _ = flown
     first, second = told[0][0], told[13][0]
