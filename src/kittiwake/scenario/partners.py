@@ -7,7 +7,7 @@ from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import dotted
-from kittiwake.scenario.schema import VehicleSchema
+from kittiwake.scenario.schema import VehicleSchema, member_names
 
 
 def partners(
@@ -63,11 +63,7 @@ def _unknown(given: str, known: list[str], vehicles: Mapping[str, Vehicle]) -> s
 
 def members_of(name: str, entry: VehicleSchema, vehicles: Mapping[str, Vehicle]) -> list[str]:
     """The vehicles of an entry; none of one that was refused."""
-    if entry.count is None:
-        return [name] if name in vehicles else []
-    width = len(str(entry.count))
-    counted = [f"{name}-{i + 1:0{width}}" for i in range(entry.count)]
-    return [member for member in counted if member in vehicles]
+    return [member for member in member_names(name, entry.count) if member in vehicles]
 
 
 def _needs_partner(vehicle: Vehicle) -> bool:

@@ -69,6 +69,14 @@ class Repetition(eqx.Module):
         return self.spacing_m.scaled(Vec3(float(rank), float(row % across), float(row // across)))
 
 
+def member_names(entry: str, count: int | None) -> tuple[str, ...]:
+    """What an entry's vehicles are called: as itself, or counted from NAME-1 on."""
+    if count is None:
+        return (entry,)
+    width = len(str(count))
+    return tuple(f"{entry}-{i + 1:0{width}}" for i in range(count))
+
+
 class VehicleSchema(BaseModel):
     """One entry of ``vehicles``."""
 

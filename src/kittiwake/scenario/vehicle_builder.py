@@ -27,7 +27,7 @@ from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import KeyPath
-from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings
+from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, member_names
 from kittiwake.scenario.starts import placed, shifted
 from kittiwake.sensors import SENSORS
 from kittiwake.vehicles import VEHICLES
@@ -60,12 +60,11 @@ class VehicleBuilder:
         written = {"spacing_m": entry.spacing_m, "grid": entry.grid}
         given = {key: value for key, value in written.items() if value is not None}
         repetition = self.components.settings(Repetition, given, path) or Repetition()
-        width = len(str(entry.count))
         members = {
-            f"{name}-{i + 1:0{width}}": dataclasses.replace(
+            member: dataclasses.replace(
                 vehicle, start=shifted(vehicle.start, repetition.place_m(i))
             )
-            for i in range(entry.count)
+            for i, member in enumerate(member_names(name, entry.count))
         }
         return self._ready(members, path)
 

@@ -1,16 +1,16 @@
 """QRSim's CatsMouse: three cats drive a mouse into a corner that they make themselves.
 
 The mouse flees at 3 m/s along ``sum_i (m - c_i) / |m - c_i|^2`` over the cats' places c_i, from its
-own m. All cats have one reward, in the last step: ``r = -sum_i max(0, |m - c_i| - 4 m)^2``, where
-two collision distances are 4 m. Source: QRSim (R. De Nardi, 2013), TaskCatsMouse; its loop over the
-cats is left after the first one, here all count. As there, everything is lost as soon as one of
-the four leaves the area or is within 2 m of another.
+own m, where all of them believe to be. All cats have one reward, of where they are, in the last
+step: ``r = -sum_i max(0, |m - c_i| - 4 m)^2``, where two collision distances are 4 m. Source: QRSim
+(R. De Nardi, 2013), TaskCatsMouse; its loop over the cats is left after the first one, here all
+count. As there, everything is lost as soon as one of the four leaves the area or is within 2 m of
+another.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import combinations
-from math import pi
+from math import inf, pi, sin
 from typing import Annotated, Any, ClassVar
 
 import jax
@@ -21,13 +21,16 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import VelocityHeightYaw
 from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import FAR, FAST, Travel
+from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.pelican import LOOK, LOST, level_velocities, without_noise
 from kittiwake.tasks.rung import Rung
+from kittiwake.tasks.starts import placed
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 
 MOUSE = "mouse"
@@ -74,16 +77,40 @@ class CatsMouse(AbstractTask):
             "randomise.world.wind.from_deg": {"uniform": [0, 360]},
         },
     }
+    needs: ClassVar[Needs] = Needs(vehicles=[MOUSE])
     lost_reward: ClassVar[float] = LOST
     shared: ClassVar[bool] = True
+
+    def check(self, world: World, agents: int, steps: int) -> None:
+        """Refuses a height beyond the area, and cats that cannot be so far apart on their ring."""
+        del steps
+        low, high = world.area.z_m
+        if not low < self.height_m < high:
+            message = (
+                f"height_m: {self.height_m:g} is not allowed; write a number between {low:g} and "
+                f"{high:g}, the limits of world.area"
+            )
+            raise ValueError(message)
+        near_m, far_m = self.from_mouse_m
+        if near_m > far_m:
+            message = f"from_mouse_m: [{near_m:g}, {far_m:g}] is not allowed; write the least first"
+            raise ValueError(message)
+        apart_m = 2.0 * far_m * sin(pi / agents) if agents > 1 else inf
+        if self.apart_m > apart_m:
+            message = (
+                f"apart_m: {self.apart_m:g} is not allowed; {agents} cats within {far_m:g} m of "
+                f"the mouse are at most {apart_m:.4g} m apart from each other"
+            )
+            raise ValueError(message)
 
     def rung(self, vehicle: Vehicle) -> Rung:
         """A horizontal velocity."""
         del vehicle
         return level_velocities(float(self.height_m))
 
-    def starts(self, given: Start, key: PRNGKeyArray) -> Start:
+    def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
         """Evenly drawn distances and directions; the first draw with the cats far enough apart."""
+        del world
         count = len(rows(given.position_world_m))
         draws = jax.random.uniform(key, (TRIES, 2, count), jnp.result_type(float))
         low, high = self.from_mouse_m
@@ -93,17 +120,12 @@ class CatsMouse(AbstractTask):
         apart = [jnp.hypot(x[:, i] - x[:, j], y[:, i] - y[:, j]) for i, j in pairs]
         nearest = jnp.stack([jnp.full(TRIES, self.apart_m), *apart]).min(axis=0)
         chosen = jnp.argmax(nearest)
-        height = jnp.asarray(self.height_m, draws.dtype)
-
-        def placed(own: Start, x: Real, y: Real) -> Start:
-            return replace(own, position_world_m=Vec3(x, y, height))
-
-        return jax.vmap(placed)(given, x[chosen], y[chosen])
+        return placed(given, jnp.stack([x[chosen], y[chosen]], axis=1), self.height_m)
 
     def others(self, goal: Any, scene: Scene) -> dict[str, Any]:
-        """The mouse flees."""
+        """The mouse flees from where the cats believe to be, and itself."""
         del goal
-        mouse, cats = scene.others[MOUSE].truth, scene.agents.truth
+        mouse, cats = scene.others[MOUSE].estimate, scene.agents.estimate
         here = rows(mouse.position_world_m)[:2]
         x, y = self._flight(here, rows(cats.position_world_m)[:, :2])
         return {MOUSE: VelocityHeightYaw(x, y, self.height_m, LOOK["yaw_rad"])}

@@ -19,11 +19,14 @@ from kittiwake.core.strong import strong
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.schema import member_names
 from kittiwake.sim.fleet import Fleet, Perceived
 from kittiwake.sim.lane import Perception
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.schedule import steps_between
 from kittiwake.sim.state import FleetState, Snapshot
+from kittiwake.tasks.difficulty import check_difficulty
+from kittiwake.tasks.needs import refuse_rung, refuse_without_needs
 from kittiwake.tasks.randomisation import Randomisation
 from kittiwake.tasks.space import Space
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -87,8 +90,25 @@ class Env:
     """
 
     def __init__(
-        self, scenario: Scenario, task: AbstractTask, precision: Precision = "float32"
+        self,
+        scenario: Scenario,
+        task: AbstractTask,
+        precision: Precision = "float32",
+        *,
+        randomised: bool = True,
     ) -> None:
+        """What a task makes of a scenario.
+
+        Args:
+            scenario: in which it is set.
+            task: what there is to learn.
+            precision: the floating-point format to compute in.
+            randomised: whether episodes differ in what the scenario's ``randomise`` and
+                ``curriculum`` say.
+
+        Raises:
+            ScenarioError: if the scenario does not have what the task needs.
+        """
         self.scenario, self.task, self.precision = scenario, task, precision
         self.agents = _agents(scenario, task)
         self.single_precision = precision == "float32"
@@ -96,8 +116,11 @@ class Env:
         self.every = steps_between(self.fleet.rate_hz, task.rate_hz, "task.rate_hz")
         self.max_steps = round(scenario.duration_s * float(task.rate_hz))
         self.vehicles = [scenario.vehicles[name] for name in self.agents]
+        refuse_without_needs(scenario, task.needs, self.agents)
         self.rung = task.rung(self.vehicles[0])
-        self.randomisation = Randomisation.of(scenario)
+        for name, vehicle in zip(self.agents, self.vehicles, strict=True):
+            refuse_rung(name, vehicle, self.rung)
+        self.randomisation = Randomisation.of(scenario) if randomised else Randomisation()
         self._members = self._found(self.agents)
         self._forgetful = self._is_forgetful()
         self._other_names = [name for name in self.fleet.names if name not in self.agents]
@@ -144,7 +167,11 @@ class Env:
         Args:
             key: from which everything in it follows.
             difficulty: how much of the curriculum's variety there is, from 0 to 1.
+
+        Raises:
+            ValueError: for another difficulty.
         """
+        check_difficulty(difficulty)
         tick = jnp.zeros((), jnp.int32)
         return self.reset_at(key, tick, jnp.asarray(difficulty, jnp.result_type(float)))
 
@@ -313,7 +340,7 @@ class Env:
             return fleet
         lanes = np.asarray(self._members.lanes)
         given = jax.tree.map(lambda leaf: leaf[lanes], self._given_starts(fleet))
-        return self._starting(fleet, self.task.starts(given, key))
+        return self._starting(fleet, self.task.starts(given, fleet.world, key))
 
     def _given_starts(self, fleet: Fleet) -> Start:
         """Of all vehicles of the agents' group, along a leading axis."""
@@ -334,7 +361,8 @@ class Env:
 
     def _rewarded(self, goal: Any, agent: Agent, scene: Scene, lost: Flag) -> Real:
         reward = jnp.asarray(self.task.reward(goal, agent, scene), jnp.result_type(float))
-        return jnp.where(lost, self.task.lost_reward, reward)
+        sharing = len(self.agents) if self.task.lost_together else 1
+        return jnp.where(lost, self.task.lost_reward / sharing, reward)
 
     def scene(
         self,
@@ -454,7 +482,4 @@ def _agents(scenario: Scenario, task: AbstractTask) -> tuple[str, ...]:
         known = did_you_mean(task.agents, list(entries))
         message = f"the task's agents are vehicles.{task.agents}, which is not there. {known}"
         raise ScenarioError(message)
-    count = entries[task.agents].get("count")
-    if count is None:
-        return (task.agents,)
-    return tuple(name for name in scenario.vehicles if name.rpartition("-")[0] == task.agents)
+    return member_names(task.agents, entries[task.agents].get("count"))

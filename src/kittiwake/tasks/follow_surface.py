@@ -19,11 +19,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.measurements import RangesMeasurement
+from kittiwake.core.needed import Needed
 from kittiwake.core.ray import nearest_obstacle
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.motion import FAST
+from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.rewards import tolerance
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -58,6 +61,7 @@ class FollowSurface(AbstractTask):
 
     scenario: ClassVar[str] = "follow-surface"
     agents: ClassVar[str] = "drone"
+    needs: ClassVar[Needs] = Needs(sensors=[Needed("lidar", RangesMeasurement, "lidar-2d")])
     lost_reward: ClassVar[float] = -5.0
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "noiseless": {"vehicles.drone.sensors.lidar.deviation_m": 0},

@@ -14,7 +14,8 @@ from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.motion import Motion, motion_about
-from kittiwake.tasks.pelican import LOOK, LOST, STICKS, effort, without_noise
+from kittiwake.tasks.needs import Needs
+from kittiwake.tasks.pelican import LOOK, LOST, NATIVE_STICKS, STICKS, effort, without_noise
 from kittiwake.tasks.rewards import square
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -29,6 +30,7 @@ class GotoWaypoint(AbstractTask):
     scenario: ClassVar[str] = "goto-waypoint"
     agents: ClassVar[str] = "pelican"
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"noiseless": without_noise("pelican")}
+    needs: ClassVar[Needs] = NATIVE_STICKS
     lost_reward: ClassVar[float] = LOST
 
     def rung(self, vehicle: Vehicle) -> Rung:

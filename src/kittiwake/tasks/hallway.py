@@ -18,11 +18,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.measurements import RangesMeasurement
+from kittiwake.core.needed import Needed
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.mates import rows
 from kittiwake.tasks.motion import FAST
+from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.rewards import nearness
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -61,6 +64,7 @@ class Hallway(AbstractTask):
 
     scenario: ClassVar[str] = "hallway"
     agents: ClassVar[str] = "drone"
+    needs: ClassVar[Needs] = Needs(sensors=[Needed("lidar", RangesMeasurement, "lidar-2d")])
     lost_reward: ClassVar[float] = -10.0
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "noiseless": {"vehicles.drone.sensors.lidar.deviation_m": 0},

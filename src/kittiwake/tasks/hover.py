@@ -15,6 +15,7 @@ from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.motion import Motion, motion_about
+from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.rewards import tolerance
 from kittiwake.tasks.rung import Rung, Span
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -34,6 +35,7 @@ class Hover(AbstractTask):
 
     scenario: ClassVar[str] = "hover"
     agents: ClassVar[str] = "crazyflie"
+    needs: ClassVar[Needs] = Needs(native=RotorSpeeds)
     lost_reward: ClassVar[float] = -1.0
 
     def rung(self, vehicle: Vehicle) -> Rung:

@@ -20,10 +20,12 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import DeckMeasurement
+from kittiwake.core.needed import Needed
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.motion import COMPONENT, FAST
+from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.rewards import tolerance
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -89,6 +91,7 @@ class LandOnDeck(AbstractTask):
 
     scenario: ClassVar[str] = "land-on-deck"
     agents: ClassVar[str] = "drone"
+    needs: ClassVar[Needs] = Needs([Needed("deck", DeckMeasurement, "beacon")], partner=True)
     lost_reward: ClassVar[float] = -2.0
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "noiseless": {

@@ -17,6 +17,8 @@ from kittiwake.tasks.env import Env, Precision
 from kittiwake.tasks.task import AbstractTask
 
 KEY = "task"
+# so far from a whole number of control steps an episode may be
+WHOLE = 1e-6
 
 
 def make(
@@ -56,7 +58,9 @@ def make(
     if conditions is not None:
         changes = _changes(task_of(found), conditions)
         found = load_scenario(scenario, [*first, *changes, *last])
-    return Env(found, task_of(found), precision)
+    env = Env(found, task_of(found), precision)
+    _check_numbers(env)
+    return env
 
 
 def task_of(scenario: Scenario) -> AbstractTask:
@@ -70,6 +74,25 @@ def task_of(scenario: Scenario) -> AbstractTask:
     task = builder.component(TASKS, scenario.document.data.get(KEY), (KEY,))
     problems.refuse()
     return task
+
+
+def _check_numbers(env: Env) -> None:
+    """Refuses episodes without a whole number of control steps, and what does not fit them."""
+    duration_s, rate_hz = env.scenario.duration_s, float(env.task.rate_hz)
+    steps = duration_s * rate_hz
+    if steps < 0.5 or abs(steps - round(steps)) > WHOLE:
+        message = (
+            f"time.duration_s {duration_s:g} is {steps:g} control steps at task.rate_hz "
+            f"{rate_hz:g}; write {max(1, round(steps)) / rate_hz:g}, or another whole number of "
+            "steps"
+        )
+        raise ScenarioError(message)
+    try:
+        env.task.check(env.scenario.world, len(env.agents), env.max_steps)
+    except ValueError as error:
+        where = env.scenario.document.where
+        message = f"{where((KEY,))}: {KEY}: {error}"
+        raise ScenarioError(message) from None
 
 
 def _is_scenario(name: str) -> bool:

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError
@@ -35,6 +36,8 @@ from kittiwake.tasks.env import Env, EnvState
 from kittiwake.tasks.worlds import axes_of, with_tick
 
 AXIS = "samples"
+# so far from a whole number of control steps the time between two knots may be
+WHOLE = 1e-6
 
 
 class Plan(NamedTuple):
@@ -66,6 +69,7 @@ class Mppi:
 
     Raises:
         ScenarioError: if the model does not fit the environment.
+        ValueError: for numbers with which no plan can be made.
     """
 
     def __init__(
@@ -81,6 +85,9 @@ class Mppi:
     ) -> None:
         self.env, self.model = env, env if model is None else model
         _check_fit(self.env, self.model)
+        _check_numbers(samples, horizon_s, knot_s, temperature)
+        _check_deviations(deviations, env.action_size)
+        _check_knots(knot_s, float(env.task.rate_hz))
         self.samples, self.temperature, self.deviations = samples, temperature, deviations
         self.steps = max(1, round(horizon_s * float(self.model.task.rate_hz)))
         self.knot_s = knot_s
@@ -149,6 +156,41 @@ class Mppi:
         past = age >= self.steps_per_knot
         rolled = jnp.concatenate([plan.knots[1:], plan.knots[-1:]])
         return Plan(jnp.where(past, rolled, plan.knots), jnp.where(past, 0, age))
+
+
+def _check_numbers(samples: int, horizon_s: float, knot_s: float, temperature: float) -> None:
+    given = {"horizon_s": horizon_s, "knot_s": knot_s}
+    wrong = [f"{name}={value}" for name, value in given.items() if not 0.0 < value < math.inf]
+    if wrong:
+        message = f"{', '.join(wrong)} is not allowed; give numbers above 0"
+        raise ValueError(message)
+    if samples < 1:
+        message = f"samples={samples} is not allowed; give 1 or more"
+        raise ValueError(message)
+    if not 0.0 <= temperature < math.inf:
+        message = f"temperature={temperature} is not allowed; give 0 for the best plan, or more"
+        raise ValueError(message)
+
+
+def _check_knots(knot_s: float, rate_hz: float) -> None:
+    steps = knot_s * rate_hz
+    if steps < 0.5 or abs(steps - round(steps)) > WHOLE:
+        fitting = max(1, round(steps)) / rate_hz
+        message = (
+            f"knot_s={knot_s:g} is {steps:g} control steps of {1.0 / rate_hz:g} s; give a whole "
+            f"number of them, such as {fitting:g}"
+        )
+        raise ValueError(message)
+
+
+def _check_deviations(deviations: float | Sequence[float], numbers: int) -> None:
+    given = np.asarray(deviations, float)
+    fits = given.shape in {(), (numbers,)}
+    if not fits or not np.isfinite(given).all() or (given < 0.0).any():
+        message = (
+            f"deviations={deviations} is not allowed; give one number, or {numbers}, of 0 or more"
+        )
+        raise ValueError(message)
 
 
 def sampled(

@@ -21,12 +21,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.measurements import RangesMeasurement
+from kittiwake.core.needed import Needed
 from kittiwake.core.signals import AccelerationYaw
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.mates import rows
 from kittiwake.tasks.motion import COMPONENT, FAR, FAST
+from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.rewards import nearness
 from kittiwake.tasks.rung import Rung, Span
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -99,6 +102,7 @@ class ObstacleRace(AbstractTask):
 
     scenario: ClassVar[str] = "obstacle-race"
     agents: ClassVar[str] = "drone"
+    needs: ClassVar[Needs] = Needs(sensors=[Needed("lidar", RangesMeasurement, "lidar-2d")])
     lost_reward: ClassVar[float] = -10.0
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "noisy": {

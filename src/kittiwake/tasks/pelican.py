@@ -9,6 +9,7 @@ from typing import Any
 
 from kittiwake.core.signals import AttitudeThrottle, VelocityHeightYaw, VelocityYaw
 from kittiwake.geometry.scalar import Real
+from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.rung import Rung, Span
 
 HOVER_THROTTLE = 0.59
@@ -22,6 +23,8 @@ STICKS = Rung(
     },
     {"battery_v": 12.0},
 )
+# for tasks that count how the sticks move
+NATIVE_STICKS = Needs(native=AttitudeThrottle)
 # beyond it the velocity controller asks for no more
 MAX_SPEED_MPS = 3.0
 # to the north, as its yaw of zero

@@ -1,8 +1,9 @@
 """QRSim's plumes: fly about in one, and say how dense it is at places that are given.
 
 With each action an agent tells a number for each reference location: an action a from -1 to 1 says
-the concentration ``most (1 + a) / 2``. What several agents tell counts as its mean q. The one
-reward of all comes in the last step. Of a plume that stays as it is, with true concentrations c_j:
+the concentration ``most ((1 + a) / 2)^2``, as most concentrations are small. What several agents
+tell counts as its mean q. The one reward of all comes in the last step. Of a plume that stays as it
+is, with true concentrations c_j:
 
     r = -sum_j (q_j - c_j)^2            with what is told in the last step
 
@@ -14,8 +15,8 @@ samples of what an agent believes that the air holds at a location, one in each 
 with the divergence of ``divergence``. Source: QRSim (R. De Nardi, 2013), plume tasks: 1000 steps of
 1 s, 100 reference locations (25 for a single source of puffs), squared errors, and a divergence
 that is estimated by nearest neighbours. Ours: the scale of what is told, which samples are
-compared, where flights begin, and that what a team tells is its mean. Steps are counted in blocks
-of ``window``, of which the last one counts: an episode should have a whole number of them.
+compared, and that what a team tells is its mean. Steps are counted in blocks of ``window``, of
+which the last one counts: an episode should have a whole number of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,21 +29,29 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.kinematics import Start
+from kittiwake.core.needed import Needed
 from kittiwake.core.plume import PLUME, WIND_HEIGHT_M, AbstractCloud
 from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sensors.plume_sensor import ConcentrationMeasurement
 from kittiwake.tasks.divergence import Samples
 from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import FAR, FAST, Travel
+from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.pelican import LOST, MAX_SPEED_MPS, velocities, without_noise
 from kittiwake.tasks.reference_locations import reference_locations
 from kittiwake.tasks.rung import Rung
+from kittiwake.tasks.starts import scattered
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 
 SMOKE, NOSE = "smoke", "nose"
 CONCENTRATION = Bounds(-10.0, 100.0)
 LOCATIONS, STEPS = Bounds(1.0, 1000.0), Bounds(0.0, 10000.0)
+# of a divergence: the nearest neighbour of a sample is another one
+LEAST_SAMPLES = 2
 # of the baseline: how far around itself it takes the air to be alike, and how little of its own
 # measurements makes it go to a location
 ALIKE_M, VISITED, GAIN_PER_S = 2.0, 0.5, 0.6
@@ -92,7 +101,7 @@ class AbstractPlumeTask(AbstractTask):
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0
     locations: Annotated[int, LOCATIONS] = eqx.field(static=True, default=100)
-    most: Annotated[Real, POSITIVE] = 0.5
+    most: Annotated[Real, POSITIVE] = 0.25
     window: Annotated[int, STEPS] = eqx.field(static=True, default=0)
     resolution: Annotated[Real, POSITIVE] = 1e-4
 
@@ -101,8 +110,30 @@ class AbstractPlumeTask(AbstractTask):
         "noiseless": without_noise("pelican", sensors={NOSE: {"type": "plume", "deviation": 0}}),
         "noisy": {},
     }
+    needs: ClassVar[Needs] = Needs(
+        [Needed(NOSE, ConcentrationMeasurement, "plume")],
+        {PLUME + SMOKE: f"plumes: {{{SMOKE}: gaussian}}"},
+    )
     lost_reward: ClassVar[float] = LOST
     shared: ClassVar[bool] = True
+
+    def check(self, world: World, agents: int, steps: int) -> None:
+        """Refuses samples of which there are too few to compare, or never enough."""
+        del world, agents
+        if not self.window:
+            return
+        left = steps % self.window
+        if not LEAST_SAMPLES <= self.window <= steps or 0 < left < LEAST_SAMPLES:
+            message = (
+                f"window: {self.window} is not allowed; write {LEAST_SAMPLES} or more, best a "
+                f"divisor of the {steps} control steps of an episode, or 0 for squared errors at "
+                "the end"
+            )
+            raise ValueError(message)
+
+    def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
+        """Each anywhere but near the limits."""
+        return scattered(given, world.area, key)
 
     def rung(self, vehicle: Vehicle) -> Rung:
         """A velocity, and what is told."""
@@ -168,7 +199,7 @@ class AbstractPlumeTask(AbstractTask):
         height = here[2] - scene.world.ground_z_m
         x, y, z = _attainable(asked, rows(scene.world.wind.velocity_world_mps(height)))
         met = goal.sums / (goal.weights + 0.1 * VISITED)
-        told = 2.0 * jnp.clip(met / self.most, 0.0, 1.0) - 1.0
+        told = 2.0 * jnp.sqrt(jnp.clip(met / self.most, 0.0, 1.0)) - 1.0
         names = [f"velocity_{axis}_world_mps" for axis in "xyz"]
         wanted = dict(zip(names, (x, y, z), strict=True))
         return velocities(tuple(map(str, range(self.locations)))).action(wanted, told)
@@ -179,7 +210,8 @@ class AbstractPlumeTask(AbstractTask):
         return jnp.asarray(dense(goal.locations_world_m))
 
     def _told(self, scene: Scene) -> Float[Array, " locations"]:
-        return 0.5 * self.most * (1.0 + scene.agents.told.mean(axis=0))
+        share = 0.5 * (1.0 + scene.agents.told)
+        return self.most * (share * share).mean(axis=0)
 
 
 def _cloud(scene: Scene) -> AbstractCloud:

@@ -3,11 +3,12 @@
 A person is found when an agent is within 5 m of it at 0.1 m/s or less at the end of a control step.
 All agents have one reward: in each step the number of persons found in it, and -1/200 in a step
 without. Episodes go on when all are found. Source: QRSim (R. De Nardi, 2013), TaskSearchRescue; its
-starts are drawn from a generator that nobody seeds, ours evenly from the middle of the area.
+starts are drawn from a generator that nobody seeds.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import pi
 from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
@@ -16,15 +17,20 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.needed import Needed
 from kittiwake.core.terrain import TERRAIN, Terrain
 from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sensors.person_camera import PersonsMeasurement
 from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import COMPONENT, FAR, Travel
+from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.pelican import LOST, velocities, without_noise
 from kittiwake.tasks.rung import Rung
+from kittiwake.tasks.starts import scattered
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 
 CAMERA = "camera"
@@ -68,14 +74,12 @@ class Search(eqx.Module):
     since_s: Float[Array, " agents"]
 
 
-def _conditions(low_m: Sequence[int], high_m: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """Those of an area whose searchers begin between two places, in calm air from higher up."""
-    starts = {"uniform": [[*low_m, 45], [*high_m, 45]]}
+def _conditions(east_m: int) -> dict[str, dict[str, Any]]:
+    """Those of searchers of which the first begins so far in the east; without noise higher up."""
     return {
         "noiseless": {
             **without_noise("pelican", sensors={CAMERA: "person-camera"}),
-            "vehicles.pelican.start.position_world_m": [*low_m, 45],
-            "randomise.vehicles.pelican.start.position_world_m": starts,
+            "vehicles.pelican.start.position_world_m": [east_m, 0, 45],
         },
         "noisy": {},
         "windy": {
@@ -94,8 +98,19 @@ class AbstractSearchRescue(AbstractTask):
     cost_of_a_step: Annotated[Real, NOT_NEGATIVE] = 0.005
 
     agents: ClassVar[str] = "pelican"
+    needs: ClassVar[Needs] = Needs(
+        [Needed(CAMERA, PersonsMeasurement, "person-camera")], {TERRAIN: "terrain: pour"}
+    )
     lost_reward: ClassVar[float] = LOST
     shared: ClassVar[bool] = True
+
+    def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
+        """Each anywhere but near the limits, looking anywhere."""
+        place, look = jax.random.split(key)
+        count = jnp.asarray(given.yaw_rad).shape
+        yaws = jax.random.uniform(look, count, jnp.result_type(float), -pi, pi)
+        turned = jax.vmap(lambda own, yaw: replace(own, yaw_rad=yaw))
+        return turned(scattered(given, world.area, place), yaws)
 
     def rung(self, vehicle: Vehicle) -> Rung:
         """A velocity."""
@@ -202,11 +217,11 @@ class SearchRescue(AbstractSearchRescue):
     """One searcher."""
 
     scenario: ClassVar[str] = "search-rescue"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = _conditions([-60, -60], [60, 60])
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = _conditions(0)
 
 
 class SearchRescue3(AbstractSearchRescue):
     """Three searchers in an area that is three times as large."""
 
     scenario: ClassVar[str] = "search-rescue-3"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = _conditions([-140, -100], [60, 100])
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = _conditions(-40)

@@ -18,6 +18,7 @@ from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.rung import Rung
 
 
@@ -81,20 +82,36 @@ class AbstractTask(eqx.Module):
     agents: ClassVar[str]
     # changes to the scenario under a name, such as without noise
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
-    # what agents get as soon as any vehicle is lost
+    # what has to be in the scenario beside the agents
+    needs: ClassVar[Needs] = Needs()
+    # what each agent gets as soon as any vehicle is lost
     lost_reward: ClassVar[float] = -1000.0
+    # whether that is of all agents together, and each gets its part of it
+    lost_together: ClassVar[bool] = False
     # whether a reward is of all agents together, and each gets the same
     shared: ClassVar[bool] = False
 
     rate_hz: eqx.AbstractVar[Annotated[Real, POSITIVE]]
 
+    def check(self, world: World, agents: int, steps: int) -> None:
+        """Refuses numbers of the task that do not fit a scenario.
+
+        Args:
+            world: of the scenario.
+            agents: how many there are.
+            steps: of control, in an episode.
+
+        Raises:
+            ValueError: with what fits.
+        """
+
     @abstractmethod
     def rung(self, vehicle: Vehicle) -> Rung:
         """How agents of this kind act."""
 
-    def starts(self, given: Start, key: PRNGKeyArray) -> Start:
+    def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
         """Where and how agents begin, along a leading axis; ``given`` is what the scenario says."""
-        del key
+        del world, key
         return given
 
     def begin(self, scene: Scene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Any:

@@ -131,8 +131,9 @@ def fleet_of(scenario: Scenario, *, single_precision: bool = False, tunable: boo
     if meant and meant != given:
         message = f"{where(('policy',))}: policy: it was trained for {meant}, the task is {given}"
         raise ScenarioError(message)
-    env = Env(scenario, task, "float32" if single_precision else "float64")
+    precision = "float32" if single_precision else "float64"
     try:
+        env = Env(scenario, task, precision, randomised=False)
         return replace(fleet, commander=Trained(env, scenario.policy))
     except ScenarioError as error:
         message = f"{where(('policy',))}: policy: {error}"

@@ -18,7 +18,7 @@ TASKS = {
     "search-rescue-3": 100,
     "plume-gaussian": 60,
     "plume-team": 60,
-    "plume-puff": 60,
+    "plume-puff": 100,
     "holding-pattern": 40,
 }
 

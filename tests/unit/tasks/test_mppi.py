@@ -186,3 +186,23 @@ def test_a_world_with_others_is_refused():
     env = make("cats-mouse", precision="float64")
     with pytest.raises(ScenarioError, match="all agents"):
         Mppi(env)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"samples": 0}, "give 1 or more"),
+        ({"knot_s": 0.0}, "knot_s=0.0 is not allowed; give numbers above 0"),
+        (
+            {"knot_s": 0.015},
+            "1.5 control steps of 0.01 s; give a whole number of them, such as 0.02",
+        ),
+        ({"horizon_s": -1.0}, "horizon_s=-1.0 is not allowed"),
+        ({"temperature": -1.0}, "0 for the best plan, or more"),
+        ({"deviations": np.nan}, "give one number, or 4, of 0 or more"),
+        ({"deviations": [0.1, 0.2]}, "give one number, or 4"),
+    ],
+)
+def test_numbers_that_make_no_plan_are_refused(given, said):
+    with pytest.raises(ValueError, match=said):
+        Mppi(make("hover"), **given)

@@ -74,13 +74,16 @@ def three():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
-def test_they_begin_beside_each_other_somewhere_in_the_area(three):
-    states = three.begun(16)
+def test_each_begins_somewhere_in_the_area_looking_somewhere(three):
+    states = three.begun(64)
     places = np.asarray(jax.vmap(lambda s: scenes.positions(three.env.fleet, s))(states.fleet))
-    np.testing.assert_allclose(np.diff(places[..., 0], axis=1), 40.0, atol=1e-3)
     np.testing.assert_allclose(places[..., 2], 25.0, atol=1e-4)
-    assert np.ptp(places[:, 0, 0]) > 80.0
-    assert np.abs(places[..., :2]).max() < 150.0
+    level = places[..., :2].reshape(64, 6)
+    # nine tenths of the area
+    assert 180.0 < np.abs(level).max() < 190.92
+    assert np.abs(np.corrcoef(level.T) - np.eye(6)).max() < 0.5
+    euler = jax.vmap(lambda s: three.env.fleet.truths(s)[0].euler_world_from_body)(states.fleet)
+    assert np.histogram(np.ravel(euler.yaw_rad), 4, (-np.pi, np.pi))[0].min() > 24
     there = np.asarray(states.fleet.processes["terrain"].state.there).sum(axis=1)
     assert 5 <= there.min() < there.max() <= 10
 
@@ -93,7 +96,8 @@ def test_without_noise_it_begins_higher_and_sees_what_the_camera_says():
     state, seen = jax.jit(env.reset)(scenes.keys(1)[0])
     assert float(scenes.positions(env.fleet, state.fleet)[0, 2]) == pytest.approx(45.0)
     evidence = np.asarray(seen)[[n.startswith("evidence") for n in env.space.names]]
-    assert (evidence != 0.0).all()
+    # beyond the area the camera says nothing
+    assert (evidence != 0.0).mean() > 0.2
     side = env.scenario.world.area.x_m[1]
     assert side == pytest.approx(np.sqrt(200 * 25 * 3), abs=1e-3)
     assert SearchRescue.scenario == "search-rescue"
