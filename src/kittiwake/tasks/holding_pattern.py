@@ -1,32 +1,44 @@
-"""QRSim's HoldingPattern: three vehicles go on flying in a ring, and keep apart.
+"""QRSim's HoldingPattern: three vehicles go on flying about a landing place, and keep apart.
 
-With an agent's horizontal speed s, its horizontal distance rho from the middle of the ring, and its
-distances d_j from the others, a step is worth to it
+With an agent's speed s_i over the ground, its distance d_i from the landing place and its distances
+d_ij from the others, all in m and s, a step is worth to all together
 
-    r = exp(-((s - s0) / ds)^2) exp(-((rho - rho0) / drho)^2) - w sum_j 1 / d_j
+    r = -sum_i (exp(s_i - 3) + exp(2 - s_i) + exp(d_i - 60)) - sum_{i<j} 0.0025 / d_ij
 
-What is known of the original (QRSim, R. De Nardi, 2013, branch flexiblecontrol) is three vehicles,
-1000 steps of 1 s, penalties that are exponential in speed and distance, and 0.0025 / d. The form
-above is ours, and all its numbers but one: w is 0.0025 km, as distances count in km there.
+The terms of an agent are its own, those of a pair are shared by halves. Source: QRSim (R. De Nardi,
+2013), branch flexiblecontrol, TaskHoldingPattern; there the speed is read from where the attitude
+is, here from where the velocity is. As there, agents begin at 10 m anywhere within 70 m to each
+side, without wind and without noise. exp(d - 60) soon is all that counts far out, up to 1e59 in a
+corner of the area: it grows no further beyond ``GREATEST``, as single precision ends at 3e38.
 """
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
+import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.kinematics import Start
 from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import FAR, FAST, Travel
 from kittiwake.tasks.pelican import LOST, level_velocities, without_noise
 from kittiwake.tasks.rung import Rung
+from kittiwake.tasks.starts import placed
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 
-# of the baseline: how fast it goes back to the ring, and how much faster where the next one is far
-GAIN_PER_S, CLOSING = 0.2, 0.3
+# exp of it is the greatest cost of being far out
+GREATEST = 80.0
+# QRSim's shortest distance, for what has run into each other
+CLOSEST_M = 1e-5
+# of the baseline: its ring and speed, how fast it goes back to the ring, and how much faster it is
+# where the next one is far
+RING_M, SPEED_MPS, GAIN_PER_S, CLOSING = 40.0, 2.5, 0.2, 0.3
 
 
 class HoldingObservation(Travel):
@@ -42,29 +54,43 @@ class HoldingObservation(Travel):
 
 
 class HoldingPattern(AbstractTask):
-    """The ring is about (0, 0); agents choose horizontal velocities at ``height_m``."""
+    """The landing place is (0, 0) on the ground; agents choose horizontal velocities.
+
+    Attributes:
+        height_m: at which they fly.
+        within_m: how far to each side they begin.
+        far_m: from where on the distance from the landing place costs more than 1.
+        slow_mps: below which the speed does.
+        fast_mps: above which it does.
+        closeness_m: what two agents cost that are a metre apart.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0
-    height_m: Annotated[Real, POSITIVE] = 20.0
-    radius_m: Annotated[Real, POSITIVE] = 50.0
-    radius_width_m: Annotated[Real, POSITIVE] = 10.0
-    speed_mps: Annotated[Real, POSITIVE] = 2.0
-    speed_width_mps: Annotated[Real, POSITIVE] = 1.0
-    closeness_m: Annotated[Real, NOT_NEGATIVE] = 2.5
+    height_m: Annotated[Real, POSITIVE] = 10.0
+    within_m: Annotated[Real, POSITIVE] = 70.0
+    far_m: Annotated[Real, POSITIVE] = 60.0
+    slow_mps: Annotated[Real, POSITIVE] = 2.0
+    fast_mps: Annotated[Real, POSITIVE] = 3.0
+    closeness_m: Annotated[Real, NOT_NEGATIVE] = 0.0025
 
     scenario: ClassVar[str] = "holding-pattern"
     agents: ClassVar[str] = "pelican"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "noiseless": without_noise("pelican"),
-        "noisy": {},
-    }
-    # of each, so that all together get QRSim's penalty
-    lost_reward: ClassVar[float] = LOST / 3.0
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"noiseless": without_noise("pelican")}
+    lost_reward: ClassVar[float] = LOST
+    lost_together: ClassVar[bool] = True
 
     def rung(self, vehicle: Vehicle) -> Rung:
         """A horizontal velocity."""
         del vehicle
         return level_velocities(float(self.height_m))
+
+    def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
+        """Each anywhere about the landing place."""
+        del world
+        dtype = jnp.result_type(float)
+        shape = (jnp.asarray(given.yaw_rad).shape[0], 2)
+        level = self.within_m * jax.random.uniform(key, shape, dtype, -1.0, 1.0)
+        return placed(given, level, self.height_m)
 
     def observe(self, goal: Any, agent: Agent, scene: Scene) -> HoldingObservation:
         """What it believes of itself, and the others of themselves."""
@@ -78,17 +104,21 @@ class HoldingPattern(AbstractTask):
         )
 
     def reward(self, goal: Any, agent: Agent, scene: Scene) -> Real:
-        """The reward above."""
+        """An agent's part of the reward above."""
         del goal
-        place, velocity = agent.truth.position_world_m, agent.truth.velocity_world_mps
-        slow = (_length(velocity.x, velocity.y) - self.speed_mps) / self.speed_width_mps
-        off = (_length(place.x, place.y) - self.radius_m) / self.radius_width_m
+        away = (agent.truth.position_world_m - Vec3(0.0, 0.0, scene.world.ground_z_m)).norm()
+        speed = agent.truth.velocity_world_mps.norm()
         ways = ways_to(mates(scene, agent).truth, agent.truth)
-        near = (1.0 / jnp.sqrt((ways**2).sum(axis=1))).sum()
-        return jnp.exp(-(slow**2)) * jnp.exp(-(off**2)) - self.closeness_m * near
+        apart = jnp.sqrt(jnp.maximum((ways**2).sum(axis=1), CLOSEST_M**2))
+        far = jnp.exp(jnp.minimum(away - self.far_m, GREATEST))
+        moving = jnp.exp(speed - self.fast_mps) + jnp.exp(self.slow_mps - speed)
+        return -moving - far - 0.5 * (self.closeness_m / apart).sum()
 
     def baseline(self, goal: Any, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
-        """Round to the left, and faster the further the next one ahead is than the one behind."""
+        """Round to the left, and faster the further the next one ahead is than the one behind.
+
+        From outside it goes inwards first, as fast as it can.
+        """
         del goal
         here = rows(agent.estimate.position_world_m)[:2]
         radius = _length(here[0], here[1])
@@ -97,8 +127,8 @@ class HoldingPattern(AbstractTask):
         others = rows(mates(scene, agent).estimate.position_world_m)[:, :2]
         angles = jnp.arctan2(others @ left, others @ out) % (2.0 * jnp.pi)
         uneven = jnp.min(angles) - (2.0 * jnp.pi - jnp.max(angles))
-        speed = self.speed_mps + jnp.clip(CLOSING * uneven, -0.5, 0.5)
-        x, y = speed * left + GAIN_PER_S * (self.radius_m - radius) * out
+        speed = SPEED_MPS + jnp.clip(CLOSING * uneven, -0.5, 0.5)
+        x, y = speed * left + GAIN_PER_S * (RING_M - radius) * out
         return level_velocities(float(self.height_m)).action(
             {"velocity_x_world_mps": x, "velocity_y_world_mps": y}
         )
