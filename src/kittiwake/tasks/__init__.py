@@ -59,7 +59,7 @@ TASKS = Registry(
         ),
         "holding-pattern": Entry(
             "kittiwake.tasks.holding_pattern:HoldingPattern",
-            "three Pelicans go on flying in a ring and keep apart",
+            "three Pelicans go on flying near a landing place and keep apart",
         ),
         "hover": Entry("kittiwake.tasks.hover:Hover", "a Crazyflie stays in a place by its rotors"),
         "land-on-deck": Entry(

@@ -28,16 +28,15 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import FAR, FAST, Travel
 from kittiwake.tasks.needs import Needs
-from kittiwake.tasks.pelican import LOOK, LOST, level_velocities, without_noise
+from kittiwake.tasks.pelican import LEAST, LOOK, LOST, level_velocities, without_noise
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.starts import placed
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
+from kittiwake.tasks.velocities import asking
 
 MOUSE = "mouse"
 # a tenth of all layouts that are drawn have the cats far enough apart
 TRIES = 256
-# of squares and lengths that something is divided by
-LEAST = 1e-6
 # of the baseline: its ring, how far it looks ahead, how fast it makes up for what is missing, and
 # how far from the middle of the area it drives the mouse back
 RING_M, AHEAD_S, GAIN_PER_S, HOME_M = 11.0, 1.0, 0.9, 40.0
@@ -168,9 +167,7 @@ class CatsMouse(AbstractTask):
         there = ahead[:, :2] - centre[None]
         place = RING_M * _on_ring(there, centre)[agent.number]
         asked = going + GAIN_PER_S * (place - there[agent.number])
-        return level_velocities(float(self.height_m)).action(
-            {"velocity_x_world_mps": asked[0], "velocity_y_world_mps": asked[1]}
-        )
+        return asking(level_velocities(float(self.height_m)), Vec3(asked[0], asked[1], 0.0))
 
     def _flight(
         self, mouse_world_m: Float[Array, "2"], cats_world_m: Float[Array, "cats 2"]

@@ -27,10 +27,11 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import FAR, FAST, Travel
-from kittiwake.tasks.pelican import LOST, level_velocities, without_noise
+from kittiwake.tasks.pelican import LOST, NOISELESS, level_velocities
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.starts import placed
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
+from kittiwake.tasks.velocities import asking
 
 # exp of it is the greatest cost of being far out
 GREATEST = 80.0
@@ -75,7 +76,7 @@ class HoldingPattern(AbstractTask):
 
     scenario: ClassVar[str] = "holding-pattern"
     agents: ClassVar[str] = "pelican"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"noiseless": without_noise("pelican")}
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS
     lost_reward: ClassVar[float] = LOST
     lost_together: ClassVar[bool] = True
 
@@ -129,9 +130,7 @@ class HoldingPattern(AbstractTask):
         uneven = jnp.min(angles) - (2.0 * jnp.pi - jnp.max(angles))
         speed = SPEED_MPS + jnp.clip(CLOSING * uneven, -0.5, 0.5)
         x, y = speed * left + GAIN_PER_S * (RING_M - radius) * out
-        return level_velocities(float(self.height_m)).action(
-            {"velocity_x_world_mps": x, "velocity_y_world_mps": y}
-        )
+        return asking(level_velocities(float(self.height_m)), Vec3(x, y, 0.0))
 
 
 def _length(x: Real, y: Real) -> Float[Array, ""]:

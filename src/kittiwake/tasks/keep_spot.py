@@ -1,7 +1,8 @@
 """QRSim's KeepSpot: stay where you are, at little effort.
 
-The reward of an agent is that of TaskKeepSpotWithReward (QRSim, 2013): ``r = -effort dt - |p -
-p0|^2`` with the ``effort`` of its sticks and its spot p0.
+The reward of an agent is that of TaskKeepSpotWithReward (QRSim, 2013): ``r = -effort dt`` in each
+step, with the ``effort`` of its sticks, and ``-|p - p0|^2`` more in the last one, with its spot p0.
+Ours is ``-k |p - p0|^2 dt`` in each step, which makes it easier to learn; k is 0 unless it is set.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,26 +11,31 @@ from typing import Annotated, Any, ClassVar
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.motion import Motion, motion_about
-from kittiwake.tasks.pelican import LOST, STICKS, effort, without_noise
+from kittiwake.tasks.needs import Needs
+from kittiwake.tasks.pelican import LOST, NATIVE_STICKS, NOISELESS, STICKS, effort
 from kittiwake.tasks.rewards import square
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 
-NOISELESS = {"noiseless": without_noise("pelican")}
-
 
 class AbstractKeepSpot(AbstractTask):
-    """Every agent at the place where the scenario lets it start, looking where it looked."""
+    """Every agent at the place where the scenario lets it start, looking where it looked.
+
+    Attributes:
+        running_per_s: k, what a square metre away costs in a second.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
+    running_per_s: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     agents: ClassVar[str] = "pelican"
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS
+    needs: ClassVar[Needs] = NATIVE_STICKS
 
     def rung(self, vehicle: Vehicle) -> Rung:
         """The sticks."""
@@ -50,10 +56,11 @@ class AbstractKeepSpot(AbstractTask):
         spots, yaws = goal
         return motion_about(Vec3.of(spots[agent.number]), yaws[agent.number], agent.estimate)
 
-    def staying(self, goal: Any, agent: Agent) -> Real:
+    def staying(self, goal: Any, agent: Agent, scene: Scene) -> Real:
         """The reward above."""
-        away = agent.truth.position_world_m - Vec3.of(goal[0][agent.number])
-        return -effort(agent.command) / self.rate_hz - square(away)
+        away = square(agent.truth.position_world_m - Vec3.of(goal[0][agent.number]))
+        running = effort(agent.command) + self.running_per_s * away
+        return -running / self.rate_hz - jnp.where(scene.last, away, 0.0)
 
 
 class KeepSpot(AbstractKeepSpot):
@@ -64,8 +71,7 @@ class KeepSpot(AbstractKeepSpot):
 
     def reward(self, goal: Any, agent: Agent, scene: Scene) -> Real:
         """For staying."""
-        del scene
-        return self.staying(goal, agent)
+        return self.staying(goal, agent, scene)
 
 
 class KeepSpotWithoutReward(AbstractKeepSpot):
@@ -83,13 +89,13 @@ class KeepSpotWithoutReward(AbstractKeepSpot):
 class KeepSpot10(AbstractKeepSpot):
     """QRSim's TaskKeepSpot10: the reward of all is the sum of those of the ten.
 
-    A loss costs each a tenth of QRSim's penalty, which so is that of all.
+    A loss costs each its part of QRSim's penalty, which so is that of all.
     """
 
     scenario: ClassVar[str] = "keep-spot-10"
-    lost_reward: ClassVar[float] = LOST / 10.0
+    lost_reward: ClassVar[float] = LOST
+    lost_together: ClassVar[bool] = True
 
     def reward(self, goal: Any, agent: Agent, scene: Scene) -> Real:
         """For staying."""
-        del scene
-        return self.staying(goal, agent)
+        return self.staying(goal, agent, scene)

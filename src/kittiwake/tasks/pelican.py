@@ -11,6 +11,7 @@ from kittiwake.core.signals import AttitudeThrottle, VelocityHeightYaw, Velocity
 from kittiwake.geometry.scalar import Real
 from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.rung import Rung, Span
+from kittiwake.tasks.velocities import AXES
 
 HOVER_THROTTLE = 0.59
 STICKS = Rung(
@@ -30,19 +31,20 @@ MAX_SPEED_MPS = 3.0
 # to the north, as its yaw of zero
 LOOK = {"yaw_rad": pi / 2}
 _SPEED = Span(0.0, MAX_SPEED_MPS)
+# of squares and lengths that something is divided by
+LEAST = 1e-6
 # what those of its tasks get in which anything leaves its limits
 LOST = -1000.0
 
 
-def velocities(told: tuple[str, ...] = ()) -> Rung:
+def free_velocities(told: tuple[str, ...] = ()) -> Rung:
     """A velocity in all three axes of the world, looking north."""
-    spans = {f"velocity_{axis}_world_mps": _SPEED for axis in "xyz"}
-    return Rung(VelocityYaw, spans, LOOK, told)
+    return Rung(VelocityYaw, {AXES[axis]: _SPEED for axis in "xyz"}, LOOK, told)
 
 
 def level_velocities(height_m: float) -> Rung:
     """A horizontal velocity at a height, looking north."""
-    spans = {f"velocity_{axis}_world_mps": _SPEED for axis in "xy"}
+    spans = {AXES[axis]: _SPEED for axis in "xy"}
     return Rung(VelocityHeightYaw, spans, {"height_world_m": height_m, **LOOK})
 
 
@@ -70,3 +72,7 @@ def without_noise(*entries: str, sensors: Mapping[str, Any] | None = None) -> di
         "parameters.angular_noise_radps2": 0,
     }
     return {f"vehicles.{entry}.{key}": value for entry in entries for key, value in each.items()}
+
+
+# what tasks of Pelicans alone know
+NOISELESS = {"noiseless": without_noise("pelican")}

@@ -41,11 +41,12 @@ from kittiwake.tasks.divergence import Samples
 from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import FAR, FAST, Travel
 from kittiwake.tasks.needs import Needs
-from kittiwake.tasks.pelican import LOST, MAX_SPEED_MPS, velocities, without_noise
+from kittiwake.tasks.pelican import LEAST, LOST, MAX_SPEED_MPS, free_velocities, without_noise
 from kittiwake.tasks.reference_locations import reference_locations
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.starts import scattered
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
+from kittiwake.tasks.velocities import asking
 
 SMOKE, NOSE = "smoke", "nose"
 CONCENTRATION = Bounds(-10.0, 100.0)
@@ -57,8 +58,6 @@ LEAST_SAMPLES = 2
 ALIKE_M, VISITED, GAIN_PER_S = 2.0, 0.5, 0.6
 # at the tilt that its controller goes to it is 5.1 m/s
 MAX_AIRSPEED_MPS = 4.6
-# of squares and lengths that something is divided by
-LEAST = 1e-6
 
 
 class PlumeObservation(Travel):
@@ -77,7 +76,7 @@ class PlumeObservation(Travel):
     wind_world_mps: Annotated[Vec3, FAST]
 
 
-class Survey(eqx.Module):
+class Findings(eqx.Module):
     """What is remembered of an episode.
 
     Attributes:
@@ -138,17 +137,17 @@ class AbstractPlumeTask(AbstractTask):
     def rung(self, vehicle: Vehicle) -> Rung:
         """A velocity, and what is told."""
         del vehicle
-        return velocities(tuple(f"concentration_{i}" for i in range(self.locations)))
+        return free_velocities(tuple(f"concentration_{i}" for i in range(self.locations)))
 
-    def begin(self, scene: Scene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Survey:
+    def begin(self, scene: Scene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Findings:
         """The reference locations."""
         del vehicles
         places = reference_locations(_cloud(scene), scene.world.area, self.locations, key)
         none = jnp.zeros(self.locations, places.dtype)
         samples = Samples.none(self.locations, self.window) if self.window else None
-        return Survey(places, none, none, samples)
+        return Findings(places, none, none, samples)
 
-    def proceed(self, goal: Survey, scene: Scene, key: PRNGKeyArray) -> Survey:
+    def proceed(self, goal: Findings, scene: Scene, key: PRNGKeyArray) -> Findings:
         """What has been told and measured since."""
         del key
         samples = goal.samples
@@ -162,7 +161,7 @@ class AbstractPlumeTask(AbstractTask):
             samples=samples,
         )
 
-    def observe(self, goal: Survey, agent: Agent, scene: Scene) -> PlumeObservation:
+    def observe(self, goal: Findings, agent: Agent, scene: Scene) -> PlumeObservation:
         """What it believes of itself and is told by its sensor and the others."""
         own = agent.estimate
         return PlumeObservation(
@@ -174,7 +173,7 @@ class AbstractPlumeTask(AbstractTask):
             wind_world_mps=scene.world.wind.velocity_world_mps(WIND_HEIGHT_M),
         )
 
-    def reward(self, goal: Survey, agent: Agent, scene: Scene) -> Real:
+    def reward(self, goal: Findings, agent: Agent, scene: Scene) -> Real:
         """The reward above."""
         del agent
         if goal.samples is None:
@@ -183,7 +182,7 @@ class AbstractPlumeTask(AbstractTask):
             missed = goal.samples.divergence(self.resolution)
         return -jnp.where(scene.last, missed, 0.0)
 
-    def baseline(self, goal: Survey, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
+    def baseline(self, goal: Findings, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
         """From each of one's locations to the nearest that nobody was at, telling what was met.
 
         Each agent has as many of them, from west to east. Where nobody was it tells little.
@@ -200,11 +199,9 @@ class AbstractPlumeTask(AbstractTask):
         x, y, z = _attainable(asked, rows(scene.world.wind.velocity_world_mps(height)))
         met = goal.sums / (goal.weights + 0.1 * VISITED)
         told = 2.0 * jnp.sqrt(jnp.clip(met / self.most, 0.0, 1.0)) - 1.0
-        names = [f"velocity_{axis}_world_mps" for axis in "xyz"]
-        wanted = dict(zip(names, (x, y, z), strict=True))
-        return velocities(tuple(map(str, range(self.locations)))).action(wanted, told)
+        return asking(free_velocities(tuple(map(str, range(self.locations)))), Vec3(x, y, z), told)
 
-    def _true(self, goal: Survey, scene: Scene) -> Float[Array, " locations"]:
+    def _true(self, goal: Findings, scene: Scene) -> Float[Array, " locations"]:
         cloud, time_s = _cloud(scene), scene.time_s
         dense = jax.vmap(lambda place: cloud.concentration(Vec3.of(place), time_s))
         return jnp.asarray(dense(goal.locations_world_m))
@@ -232,7 +229,7 @@ def _attainable(asked: Float[Array, "3"], wind: Float[Array, "3"]) -> Float[Arra
 
 
 def _measured(
-    goal: Survey, agent: Agent
+    goal: Findings, agent: Agent
 ) -> tuple[Float[Array, " locations"], Float[Array, " locations"]]:
     """By its nearness how much a measurement says of each location, and what."""
     ways = goal.locations_world_m - rows(agent.estimate.position_world_m)[None]

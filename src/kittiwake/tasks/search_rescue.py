@@ -28,10 +28,11 @@ from kittiwake.sensors.person_camera import PersonsMeasurement
 from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import COMPONENT, FAR, Travel
 from kittiwake.tasks.needs import Needs
-from kittiwake.tasks.pelican import LOST, velocities, without_noise
+from kittiwake.tasks.pelican import LOST, free_velocities, without_noise
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.starts import scattered
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
+from kittiwake.tasks.velocities import asking
 
 CAMERA = "camera"
 EVIDENCE = Bounds(-200.0, 200.0)
@@ -115,7 +116,7 @@ class AbstractSearchRescue(AbstractTask):
     def rung(self, vehicle: Vehicle) -> Rung:
         """A velocity."""
         del vehicle
-        return velocities()
+        return free_velocities()
 
     def begin(self, scene: Scene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Search:
         """Nobody is found."""
@@ -173,8 +174,7 @@ class AbstractSearchRescue(AbstractTask):
         going = jnp.where(near, 0.0, there)
         follows = goal.since_s[agent.number] < KEPT_S
         x, y, z = jnp.where(follows, going, self._sweeping(here, height, scene))
-        names = [f"velocity_{axis}_world_mps" for axis in "xyz"]
-        return velocities().action(dict(zip(names, (x, y, z), strict=True)))
+        return asking(free_velocities(), Vec3(x, y, z))
 
     def _marked(
         self, goal: Search, agent: Agent, scene: Scene

@@ -1,4 +1,4 @@
-"""Acting by velocities over the ground while looking east."""
+"""Acting by velocities over the ground."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -12,14 +12,16 @@ AXES = {axis: axis_column("velocity_world_mps", axis) for axis in "xyz"}
 
 
 def velocities(reach_mps: Vec3) -> Rung:
-    """Up to so fast each way; along an axis without any reach nobody asks for motion."""
+    """Looking east, up to so fast each way; an axis without any reach is never asked for."""
     reaches = {axis: float(getattr(reach_mps, axis)) for axis in AXES}
     return Rung(
         VelocityYaw, {AXES[axis]: Span(0.0, reach) for axis, reach in reaches.items() if reach}
     )
 
 
-def asking(rung: Rung, velocity_world_mps: Vec3) -> Float[Array, " numbers"]:
-    """The action that asks for a velocity."""
+def asking(
+    rung: Rung, velocity_world_mps: Vec3, told: Float[Array, " told"] | None = None
+) -> Float[Array, " numbers"]:
+    """The action that asks for a velocity, and tells what is told."""
     wanted = {column: getattr(velocity_world_mps, axis) for axis, column in AXES.items()}
-    return rung.action({name: jnp.asarray(wanted[name]) for name in rung.spans})
+    return rung.action({name: jnp.asarray(wanted[name]) for name in rung.spans}, told)

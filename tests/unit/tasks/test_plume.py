@@ -16,7 +16,7 @@ from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors.plume_sensor import ConcentrationMeasurement
 from kittiwake.tasks.divergence import Samples
 from kittiwake.tasks.make import make
-from kittiwake.tasks.plume import PlumeGaussian, PlumePuff, PlumeTeam, PlumeTeamPuff, Survey
+from kittiwake.tasks.plume import Findings, PlumeGaussian, PlumePuff, PlumeTeam, PlumeTeamPuff
 
 CLOUD = GaussianCloud(Vec3(1.0, 2.0, 10.0), Vec3(4.0, 8.0, 3.0), 0.0, 1.0)
 PLACES = np.array([[1.0, 2.0, 10.0], [5.0, 2.0, 10.0], [1.0, 10.0, 7.0], [60.0, 0.0, 10.0]])
@@ -34,7 +34,7 @@ def scene(told, *, last):
 
 def begun(samples=None):
     none = jnp.zeros(4)
-    return Survey(jnp.asarray(PLACES), none, none, samples)
+    return Findings(jnp.asarray(PLACES), none, none, samples)
 
 
 def test_at_the_end_the_squares_of_what_is_told_wrongly_are_lost():
