@@ -19,12 +19,12 @@ from matplotlib.figure import Figure
 
 import kittiwake as kw
 
-# while it is learned: sticks held for longer, and short flights that begin anywhere near the spot
-START = "vehicles.pelican.start"
+# while it is learned: sticks held for longer, short flights from nearby, a cost of being away
 TRAINING: dict[str, dict[str, Any]] = {"keep-spot": {
-    "task.rate_hz": 10, "time.duration_s": 6, "curriculum": {
-        f"{START}.position_world_m": {"uniform": [[-2, -2, 8], [2, 2, 12]]},
-        f"{START}.yaw_deg": {"uniform": [45, 135]},
+    "task.rate_hz": 10, "task.running_per_s": 0.3, "time.duration_s": 8,
+    "curriculum.vehicles.pelican.start": {
+        "position_world_m": {"uniform": [[-0.5, -0.5, 9.5], [0.5, 0.5, 10.5]]},
+        "yaw_deg": {"uniform": [70, 110]},
     },
 }}  # fmt: skip
 
@@ -41,7 +41,7 @@ class Settings(NamedTuple):
     clip: float = 0.2
     rate: float = 1e-3
     width: int = 32
-    log_deviation: float = -2.0
+    log_deviation: float = -2.5
 
 
 class Policy(eqx.Module):
@@ -83,12 +83,11 @@ class Scale(NamedTuple):
         return jnp.clip((seen - self.mean) / self.deviation, -10.0, 10.0)
 
     def after(self, seen: jax.Array) -> "Scale":
-        """With a batch more, which counts as any before it, but no less than 0.2 %."""
-        batches = self.batches + 1.0
-        share = jnp.maximum(1.0 / batches, 0.002)
+        """With a batch more, which counts as any before it, but no less than 3 %."""
+        share = jnp.maximum(1.0 / (self.batches + 1.0), 0.03)
         mean = self.mean + share * (seen.mean((0, 1)) - self.mean)
         spread = seen.var((0, 1)) + (seen.mean((0, 1)) - mean) * (seen.mean((0, 1)) - self.mean)
-        return Scale(mean, self.variance + share * (spread - self.variance), batches)
+        return Scale(mean, self.variance + share * (spread - self.variance), self.batches + 1.0)
 
 
 class Flights(NamedTuple):
@@ -157,18 +156,18 @@ class Ppo:
         return Learner(policy, optimiser, scale, worth_scale, flights, following), told
 
     def _step(self, learner: Learner, flights: Flights, key: Any) -> tuple[Flights, Trace]:
-        """One step of all worlds by the policy, with its noise."""
+        """One step of all worlds by the noisy policy; rewards count up to ten deviations."""
         mean = jax.vmap(learner.policy.actor)(learner.scale.apply(flights.seen))
         noise = jax.random.normal(key, mean.shape)
         action = mean + noise * jnp.exp(learner.policy.log_deviation)
         out = self.worlds.step(flights.worlds, action)
         ended = out.terminated | out.truncated
-        worth = self.settings.discount * flights.worth + out.reward
+        most = 10.0 * learner.worth_scale.deviation
+        reward = jnp.clip(out.reward, -most, most)
+        worth = self.settings.discount * flights.worth + reward
         returns = flights.returns + out.reward
-        trace = Trace(
-            *(flights.seen, action, out.reward, out.final_observation),
-            *(out.terminated, ended, worth, returns),
-        )
+        told = flights.seen, action, reward, out.final_observation
+        trace = Trace(*told, out.terminated, ended, worth, returns)
         kept = (jnp.where(ended, 0.0, sums) for sums in (worth, returns))
         return Flights(out.state, out.observation, *kept), trace
 
@@ -214,8 +213,7 @@ class Ppo:
         within = jnp.clip(ratio, 1.0 - self.settings.clip, 1.0 + self.settings.clip)
         fair = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         gain = jnp.minimum(ratio * fair, within * fair)
-        miss = jax.vmap(policy.critic)(seen) - goal
-        return -gain.mean() + 0.5 * (miss**2).mean()
+        return 0.5 * ((jax.vmap(policy.critic)(seen) - goal) ** 2).mean() - gain.mean()
 
 
 def evaluate(env: kw.Env, act: Any, episodes: int = 64, seed: int = 1) -> tuple[float, float]:
@@ -258,11 +256,11 @@ def train(
 def save(folder: Path, task: str, learner: Learner, curve: np.ndarray) -> None:
     """The policy as plain arrays, and how it was learned as a picture and as numbers."""
     folder.mkdir(parents=True, exist_ok=True)
-    arrays: dict[str, Any] = {"task": task}
+    scale = learner.scale
+    arrays: dict[str, Any] = {"task": task, "mean": scale.mean, "deviation": scale.deviation}
     for i, layer in enumerate(learner.policy.actor.layers):
         arrays |= {f"weight_{i}": layer.weight, f"bias_{i}": layer.bias}
-    scale = learner.scale
-    np.savez(folder / "policy.npz", **arrays, mean=scale.mean, deviation=scale.deviation)
+    np.savez(folder / "policy.npz", **arrays)
     axes = (figure := Figure(figsize=(6, 4), layout="constrained")).subplots()
     axes.plot(curve[:, 0], curve[:, 2])
     axes.set_ylim(np.quantile(curve[3:, 2], 0.02) if len(curve) > 3 else None)
@@ -281,6 +279,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/ppo"))
     given = parser.parse_args()
+    if not min(given.minutes, given.steps) > 0.0:
+        parser.error("--minutes and --steps must be above 0")
     eased = kw.make(given.task, conditions=given.conditions, overrides=TRAINING.get(given.task, {}))
     learner, curve = train(eased, Settings(), given.minutes, given.seed, given.steps)
     save(given.out, given.task, learner, curve)

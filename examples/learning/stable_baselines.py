@@ -106,6 +106,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--out", type=Path, default=Path("runs/sb3"))
     given = parser.parse_args()
+    if not given.minutes > 0.0:
+        parser.error("--minutes must be above 0")
     torch.set_num_threads(1)  # small networks: more threads would only wait for each other
     ppo, scaled = train(given.task, given.minutes)
     save(given.out / "policy.npz", given.task, ppo, scaled)

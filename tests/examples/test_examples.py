@@ -191,5 +191,5 @@ def test_a_policy_learns_to_keep_its_spot(ppo):
     act = lambda _, seen, __: learner.policy.actor(learner.scale.apply(seen))  # noqa: E731
     returned, lost = ppo.evaluate(env, act, episodes=4)
     assert lost == 0.0
-    # on average within half a metre; random actions end far below a loss
-    assert returned > -0.25 * env.max_steps
+    # at the end within a metre, at little effort; random actions end with a loss
+    assert returned > -1.0
