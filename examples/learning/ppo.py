@@ -41,7 +41,7 @@ class Settings(NamedTuple):
     clip: float = 0.2
     rate: float = 1e-3
     width: int = 32
-    log_deviation: float = -2.5
+    log_deviation: float = -2.0
 
 
 class Policy(eqx.Module):
@@ -82,9 +82,9 @@ class Scale(NamedTuple):
         """Observations about zero, of about one."""
         return jnp.clip((seen - self.mean) / self.deviation, -10.0, 10.0)
 
-    def after(self, seen: jax.Array) -> "Scale":
-        """With a batch more, which counts as any before it, but no less than 3 %."""
-        share = jnp.maximum(1.0 / (self.batches + 1.0), 0.03)
+    def after(self, seen: jax.Array, least: float) -> "Scale":
+        """With a batch more, which counts as any before it, but no less than a share."""
+        share = jnp.maximum(1.0 / (self.batches + 1.0), least)
         mean = self.mean + share * (seen.mean((0, 1)) - self.mean)
         spread = seen.var((0, 1)) + (seen.mean((0, 1)) - mean) * (seen.mean((0, 1)) - self.mean)
         return Scale(mean, self.variance + share * (spread - self.variance), self.batches + 1.0)
@@ -148,10 +148,10 @@ class Ppo:
         fly, learn, following = jax.random.split(learner.key, 3)
         keys = jax.random.split(fly, self.settings.steps)
         flights, trace = jax.lax.scan(lambda *own: self._step(learner, *own), learner.flights, keys)
-        worth_scale = learner.worth_scale.after(trace.worth)
+        worth_scale = learner.worth_scale.after(trace.worth, 0.03)
         fair = jnp.clip(trace.reward / worth_scale.deviation, -10.0, 10.0)
         policy, optimiser = self._learned(learner, trace._replace(reward=fair), left, learn)
-        scale = learner.scale.after(trace.seen)
+        scale = learner.scale.after(trace.seen, 0.002)
         told = trace.ended.sum(), (trace.ended * trace.returns).sum()
         return Learner(policy, optimiser, scale, worth_scale, flights, following), told
 

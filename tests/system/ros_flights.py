@@ -15,7 +15,7 @@ from std_msgs.msg import Float64
 from std_srvs.srv import Empty, Trigger
 from tf2_msgs.msg import TFMessage
 
-PERIOD_S = 0.005
+STEP_S = 0.001
 
 def pause():
     service("/gazebo/pause_physics", Empty)()
@@ -65,7 +65,7 @@ class Drone:
 
     def begin(self):
         # of what comes now the first may get lost, but not its time
-        self.since = self.latest + PERIOD_S
+        self.since = self.latest + STEP_S
         self.rows, self.keep = [], True
         service("/gazebo/unpause_physics", Empty)()
         while not self.rows:

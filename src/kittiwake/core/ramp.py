@@ -7,8 +7,10 @@ Source: uav_gazebo (public), its manager of takeoff and landing.
 """
 
 import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
 
-from kittiwake.geometry.scalar import Flag, Real, namespace
+from kittiwake.geometry.scalar import Real, namespace
 
 SECONDS_PER_METRE, LEAST_HEIGHT_M = 4.0, 1.0
 JUMPS_AT = 0.9
@@ -30,17 +32,18 @@ class Ramp(eqx.Module):
 
     def height_m(self, time_s: Real) -> Real:
         """That of the set point at a time."""
-        way_m = self.from_m + self._rate_mps * time_s
-        return namespace(time_s, way_m).where(self._on_way(time_s), way_m, self.to_m)
+        return self._while_on_way(time_s, self.from_m + self._rate_mps * time_s, self.to_m)
 
     def rate_mps(self, time_s: Real) -> Real:
         """How fast it rises."""
-        rate_mps = self._rate_mps
-        return namespace(time_s, rate_mps).where(self._on_way(time_s), rate_mps, 0.0)
+        return self._while_on_way(time_s, self._rate_mps, 0.0)
 
     @property
     def _rate_mps(self) -> Real:
         return (self.to_m - self.from_m) / self.duration_s
 
-    def _on_way(self, time_s: Real) -> Flag:
-        return time_s / self.duration_s <= JUMPS_AT
+    def _while_on_way(self, time_s: Real, then: Real, later: Real) -> Real:
+        on_way = time_s / self.duration_s <= JUMPS_AT
+        if namespace(time_s, self.duration_s, then, later) is np:
+            return then if on_way else later
+        return jnp.where(on_way, then, later)

@@ -28,8 +28,8 @@ from uav_gazebo_msgs.srv import GetMode, Land, SwitchMode, Takeoff
 WAITS_S = 20.0
 # longest that a second of the simulation may take
 SLOW = 8.0
-# of odometry
-PERIOD_S = 0.005
+# of the physics
+STEP_S = 0.001
 
 
 def seconds(stamp):
@@ -114,7 +114,7 @@ class Drone:
 
     def begin(self):
         # of what comes now the first may get lost, but not its time
-        self.since = self.latest + PERIOD_S
+        self.since = self.latest + STEP_S
         self.rows, self.keeps = [], True
         self.world.go_on()
         self.world.until(lambda: self.rows)

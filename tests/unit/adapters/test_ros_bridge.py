@@ -1,5 +1,7 @@
 """What a session does when ROS asks, by a node that is none: it keeps what is told and offered."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from math import inf
 from threading import Event
 from types import SimpleNamespace
@@ -9,6 +11,7 @@ import pytest
 from tests.unit.runtime.hands import Hands
 
 from kittiwake.adapters.ros.bridge import TELLS_HZ, Bridge
+from kittiwake.adapters.ros.tuning import LiveGains
 from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
@@ -284,3 +287,68 @@ def test_time_is_paused_and_goes_on_and_at_another_speed(served):
     served.hear("/kittiwake/real_time_factor", data=-1.0)
     assert clock.speed == 2.0
     assert "a speed of -1.0 is not allowed" in served.node.said[-1]
+
+
+def answered(served, name, meanwhile=lambda: None, **fields):
+    """What a service that takes its time answers while the flight goes on."""
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(served.ask, name, **fields)
+        for _ in range(400):
+            if answer.done():
+                break
+            meanwhile()
+            served.fly(0.1)
+            # the service looks at it between blocks
+            time.sleep(0.03)
+        return answer.result(timeout=10.0)
+
+
+TAKEOFF = {"force_takeoff": False, "height": 2.0, "takeoff_time": 4.0, "idle_time": 6.0}
+LAND = {"force_landing": False, "land_time": 4.0, "idle_time": 6.0, "maximum_residual": 0.3}
+
+
+def test_commands_of_places_do_not_end_a_ramp(served):
+    placed(served, "drone1", (0.0, 0.0, 0.002))
+    away = position(position={"x": 50.0, "y": 0.0, "z": 0.0})
+
+    def tell():
+        served.hear("/drone1/position_yaw/command", **away)
+
+    up = answered(served, "/drone1/takeoff", tell, **TAKEOFF)
+    assert up["success"]
+    assert up["residual"] < 0.3
+    (said,) = served.node.said
+    assert "takes off along a ramp by 2 m; commands of position_yaw are kept for afterwards" in said
+    assert abs(served.where("drone1")[0]) < 1.0
+    assert served.ask("/drone1/takeoff", **TAKEOFF) == {}
+    assert "'drone1' is position_yaw, not inactive" in served.node.said[-1]
+    down = answered(served, "/drone1/land", tell, **LAND)
+    assert down == {"landed_forcefully": False, "success": True}
+    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 0}}
+    assert served.ask("/drone1/land", **LAND) == {}
+    assert "it has nothing to land" in served.node.said[-1]
+
+
+def test_a_switch_ends_a_ramp_and_keeps_its_mode(served):
+    def switch():
+        served.ask("/drone1/switch_mode", mode={"mode": 2})
+
+    assert answered(served, "/drone1/takeoff", switch, **TAKEOFF) == {"success": False}
+    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 2}}
+
+
+def test_a_vehicle_that_its_guidance_flies_does_not_take_off_unless_forced(served):
+    placed(served, "drone1", (0.0, 0.0, 6.0))
+    served.ask("/drone1/mission/pursuit")
+    served.fly(2.0)
+    assert served.ask("/drone1/takeoff", **TAKEOFF) == {}
+    assert "'drone1' is flown by its guidance, not inactive" in served.node.said[-1]
+    served.ask("/drone1/mission/wait")
+
+
+def test_what_a_vehicle_is_cannot_be_tuned():
+    scenario = load_scenario("hover-crazyflie")
+    shown = {gain.name: gain for gain in LiveGains.of(scenario, "crazyflie").shown}
+    assert shown["position__natural_frequency_radps"].value > 0.0
+    facts = ("mass", "gravity", "max_thrust")
+    assert not [name for name in shown if any(fact in name for fact in facts)]

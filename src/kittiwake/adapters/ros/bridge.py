@@ -71,7 +71,7 @@ class Bridge:
         turned: list[Mapping[str, Any]] = []
         for telemetry, name, publish in self._told:
             rows = block[name]
-            for topic, message in telemetry.messages(rows):
+            for topic, message in telemetry.messages(rows, live=True):
                 publish[topic](message)
             turned += telemetry.transforms(rows[-1])
         if not self._told:

@@ -11,16 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from kittiwake.adapters.ros.orders import INACTIVE, MODES, Mode
-from kittiwake.core.errors import CommandError
+from kittiwake.core.errors import CommandError, KittiwakeError
 from kittiwake.core.signals import Off, PositionYaw
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.live import LiveCourse
-from kittiwake.runtime.maneuvers import Maneuver, Obey
+from kittiwake.runtime.maneuvers import Maneuver, Obey, Situation
 from kittiwake.runtime.ramps import RampTo
 from kittiwake.runtime.session import Session
 
 BY_NUMBER = {mode.number: mode for mode in MODES}
 POSITION = BY_NUMBER[1]
+# faster, a vehicle that its guidance has is flying
+AT_REST_MPS = 0.1
 # how often somebody who waits for a ramp looks at it
 LOOKS_S = 0.02
 
@@ -60,14 +62,18 @@ class Pilot:
         """
         with self._lock:
             self._look_around()
-            if self._mode == mode.number:
+            ramp = self._ramp_now()
+            flies = self._mode == mode.number and ramp is None
+            if flies:
                 self._ask(maneuver)
                 self._heard_s = self._course.time_s
             self._orders[mode.number] = maneuver
-            if self._mode == mode.number or mode.number in self._told:
+            if flies or mode.number in self._told:
                 return None
             self._told.add(mode.number)
-        flown = "inactive" if self._mode == INACTIVE else BY_NUMBER[self._mode].name
+            flown = "inactive" if self._mode == INACTIVE else BY_NUMBER[self._mode].name
+        if ramp is not None:
+            return f"'{self.vehicle}' {ramp.said}; commands of {mode.name} are kept for afterwards"
         return f"'{self.vehicle}' is {flown}; commands of {mode.name} are kept for when it is that"
 
     def fly(self, mode: Mode, maneuver: Maneuver) -> None:
@@ -116,15 +122,11 @@ class Pilot:
         ramp = RampTo(rise_m=height_m, duration_s=_time(duration_s), idle_s=_pause(idle_s))
         with self._lock:
             self._look_around()
-            if self._mode != INACTIVE and not force:
-                message = (
-                    f"'{self.vehicle}' is {BY_NUMBER[self._mode].name}, not inactive; land it, or "
-                    "write force_takeoff: true"
-                )
-                raise CommandError(message)
             now = self._course.situation(self.vehicle)
+            if not force:
+                self._refuse_in_flight(now)
+            self._begin_ramp(ramp)
             self._ground_m = None if now is None else float(now.position_m[2])
-        self._ramp(ramp)
         return ramp.residual_m if self._wait(ramp) else None
 
     def land(
@@ -138,30 +140,23 @@ class Pilot:
         if not (force or most_residual_m > 0.0):
             message = f"maximum_residual is {most_residual_m:g} m; must be above 0"
             raise CommandError(message)
+        time_s, pause_s = _time(duration_s), _pause(idle_s)
         with self._lock:
             self._look_around()
             if self._mode == INACTIVE and self.vehicle in self._course.asked:
                 message = f"'{self.vehicle}' is inactive; it has nothing to land"
                 raise CommandError(message)
-            ground_m = self._ground_m
-        if ground_m is None:
             start = self._course.scenario.vehicles[self.vehicle].start
-            ground_m = float(start.position_world_m.z)
-        within_m = np.inf if force else most_residual_m
-        ramp = RampTo(
-            height_m=ground_m,
-            duration_s=_time(duration_s),
-            idle_s=_pause(idle_s),
-            off_within_m=within_m,
-        )
-        self._ramp(ramp)
+            ground_m = float(start.position_world_m.z) if self._ground_m is None else self._ground_m
+            within_m = np.inf if force else most_residual_m
+            ramp = RampTo(
+                height_m=ground_m, duration_s=time_s, idle_s=pause_s, off_within_m=within_m
+            )
+            self._begin_ramp(ramp)
         if not self._wait(ramp):
             return None
         residual_m = ramp.residual_m
         assert residual_m is not None, "its ramp is over"
-        if ramp.off:
-            with self._lock:
-                self._mode = INACTIVE
         return Landed(force and residual_m > most_residual_m, ramp.off)
 
     def look(self) -> str | None:
@@ -175,9 +170,14 @@ class Pilot:
             now = self._course.situation(self.vehicle)
             if now is None:
                 return None
-            place = Vec3(*map(float, now.position_m))
-            self._ask(Obey(PositionYaw(place, now.yaw_rad)))
             self._silent = True
+            place = Vec3(*map(float, now.position_m))
+            try:
+                self._course.ask(self.vehicle, Obey(PositionYaw(place, now.yaw_rad)))
+            except KittiwakeError as error:
+                return (
+                    f"'{self.vehicle}' gets no commands any more and goes on with the last: {error}"
+                )
         name = BY_NUMBER[self._mode].name
         return (
             f"'{self.vehicle}' got no {name} command for {self._timeout_s:g} s; it holds its place"
@@ -196,6 +196,9 @@ class Pilot:
         """A flight that has begun anew knows nothing of the one before."""
         if self._session.course is not self._course:
             self._begin(self._session.course)
+        asked = self._course.asked.get(self.vehicle)
+        if isinstance(asked, RampTo) and asked.off:
+            self._mode = INACTIVE
 
     def _ask(self, maneuver: Maneuver) -> None:
         self._course.ask(self.vehicle, maneuver)
@@ -205,10 +208,27 @@ class Pilot:
         self._mode, self._told = number, set()
         self._heard_s = self._course.time_s
 
-    def _ramp(self, ramp: RampTo) -> None:
-        with self._lock:
-            self._ask(ramp)
-            self._entered(POSITION.number)
+    def _begin_ramp(self, ramp: RampTo) -> None:
+        self._ask(ramp)
+        self._entered(POSITION.number)
+
+    def _ramp_now(self) -> RampTo | None:
+        """The ramp that it flies."""
+        asked = self._course.asked.get(self.vehicle)
+        return asked if isinstance(asked, RampTo) and not asked.over else None
+
+    def _refuse_in_flight(self, now: Situation | None) -> None:
+        flies = self._mode != INACTIVE
+        if not flies and self.vehicle not in self._course.asked and now is not None:
+            # its guidance has it
+            flies = float(np.linalg.norm(now.velocity_mps)) > AT_REST_MPS
+        if flies:
+            doing = "flown by its guidance"
+            doing = doing if self._mode == INACTIVE else BY_NUMBER[self._mode].name
+            message = (
+                f"'{self.vehicle}' is {doing}, not inactive; land it, or write force_takeoff: true"
+            )
+            raise CommandError(message)
 
     def _wait(self, ramp: RampTo) -> bool:
         """Whether a ramp came to its end; afterwards the mode's command is the place there."""
@@ -218,9 +238,9 @@ class Pilot:
                 return False
             time.sleep(LOOKS_S)
         with self._lock:
-            goal = ramp.goal
-            if goal is not None:
-                place_m, yaw_rad = goal
+            # another order may have come since it was over
+            if ramp.goal is not None and course.asked.get(self.vehicle) is ramp:
+                place_m, yaw_rad = ramp.goal
                 hold = Obey(PositionYaw(Vec3(*map(float, place_m)), yaw_rad))
                 self._orders[POSITION.number] = hold
         return True

@@ -6,8 +6,8 @@ numbers of its controllers, named controller__number, up to some times what they
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, fields
 from typing import Any
 
 import equinox as eqx
@@ -50,10 +50,6 @@ class LiveGains:
     entry: str
     shown: list[Gain]
     places: Mapping[str, list[Path]]
-    values: dict[str, float] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.values = {gain.name: gain.value for gain in self.shown}
 
     @classmethod
     def of(cls, scenario: Scenario, vehicle: str) -> "LiveGains":
@@ -81,7 +77,7 @@ class LiveGains:
             CommandError: for a gain that it does not have, or a number outside its range.
             ScenarioError: for a number that a controller refuses.
         """
-        known = {gain.name: gain for gain in self.shown}
+        known, now = {gain.name: gain for gain in self.shown}, self.values(course)
         given: dict[str, dict[str, Any]] = defaultdict(dict)
         for name, value in wanted.items():
             if name not in known:
@@ -91,7 +87,7 @@ class LiveGains:
             if not low <= value <= high:
                 message = f"{name} {value:g} is not allowed; must be from {low:g} to {high:g}"
                 raise CommandError(message)
-            if value != self.values[name]:
+            if value != now[name]:
                 for controller, *way, last in self.places[name]:
                     _put(given[controller], [*way, last], value)
         scenario = course.wanted
@@ -99,24 +95,33 @@ class LiveGains:
             scenario = tuned(scenario, self.entry, controller, numbers)
         for controller, numbers in given.items():
             course.set_gains(self.entry, controller, **numbers)
-        self.values.update(wanted)
-        return dict(self.values)
+        return now | dict(wanted)
+
+    def values(self, course: LiveCourse) -> dict[str, float]:
+        """Those that are wanted now, by whomever."""
+        found = {path: value for _, path, value in _numbers(course.wanted, self.vehicle)}
+        return {gain.name: found[self.places[gain.name][0]] for gain in self.shown}
 
 
 def _numbers(scenario: Scenario, vehicle: str) -> Iterator[tuple[AbstractController, Path, float]]:
-    """All numbers of the controllers that a vehicle flies by, each with the law that uses it."""
-    for rung in scenario.vehicles[vehicle].ladder:
+    """The numbers of the controllers that a vehicle flies by, each with the law that uses it."""
+    flown = scenario.vehicles[vehicle]
+    # what a vehicle tells its controllers of itself is no gain of theirs
+    facts = frozenset(flown.dynamics.told(scenario.world.gravity_mps2))
+    for rung in flown.ladder:
         law = rung.component
-        yield from _inside(law, (CONTROLLERS.name_of(type(law)),))
+        yield from _inside(law, (CONTROLLERS.name_of(type(law)),), facts)
 
 
 def _inside(
-    law: AbstractController, path: Path
+    law: AbstractController, path: Path, facts: Set[str]
 ) -> Iterator[tuple[AbstractController, Path, float]]:
     for one in fields(law):
         value = getattr(law, one.name)
+        if one.name in facts:
+            continue
         if isinstance(value, AbstractController):
-            yield from _inside(value, (*path, one.name))
+            yield from _inside(value, (*path, one.name), facts)
         elif isinstance(value, int | float) and not isinstance(value, bool | eqx.Module):
             yield law, (*path, one.name), float(value)
 

@@ -81,4 +81,4 @@ class VehicleServices:
             return gains.change(self._session.course, wanted)
         except KittiwakeError as error:
             self._desk.node.warn(f"{self._space}/gains: {error}; nothing is changed")
-            return dict(gains.values)
+            return gains.values(self._session.course)

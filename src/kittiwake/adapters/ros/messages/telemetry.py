@@ -99,11 +99,12 @@ class Telemetry:
         return {t.name: t.kind for t in (*own, *(t for each in self._sensors for t in each))}
 
     def messages(
-        self, rows: Float64[np.ndarray, "_rows _columns"]
+        self, rows: Float64[np.ndarray, "_rows _columns"], *, live: bool = False
     ) -> list[tuple[str, PlainMessage]]:
         """What is told of the rows of a block, in order of time, by topic.
 
-        A flight whose time goes back begins anew.
+        A flight whose time goes back begins anew. Of a live one only the last row's motion is told,
+        which already shows what was commanded at the first.
         """
         times = rows[:, 0].tolist()
         if not times:
@@ -113,7 +114,9 @@ class Telemetry:
         self._last_s = times[-1]
         found: list[tuple[str, PlainMessage]] = []
         for row, time_s in zip(rows, times, strict=True):
-            topics = [topic for topic, rhythm in self._rhythms if rhythm.due(time_s)]
+            topics: list[Topic] = []
+            if not live or time_s == self._last_s:
+                topics = [topic for topic, rhythm in self._rhythms if rhythm.due(time_s)]
             if self._sensors:
                 new = (row.take(self._fresh) > 0.0).nonzero()[0]
                 topics += [topic for place in new.tolist() for topic in self._sensors[place]]

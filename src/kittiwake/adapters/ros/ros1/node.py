@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from kittiwake.adapters.ros.gains import Gain
@@ -39,6 +40,7 @@ class Ros1Node:
             raise RosError(message)
         check_place(name)
         self.left = threading.Event()
+        self._offered: list[str] = []
         rospy.on_shutdown(self.left.set)
         with keep_to_itself():
             rospy.init_node(
@@ -95,6 +97,7 @@ class Ros1Node:
         server already counts from the start.
         """
         offer(namespace, gains, changed)
+        self._offered.append(namespace)
 
     def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
         """What publishes transforms on /tf; those that stay as they are, on /tf_static, once."""
@@ -119,5 +122,9 @@ class Ros1Node:
         self._rospy.logerr("%s", words)
 
     def close(self) -> None:
-        """Leaves ROS."""
+        """Leaves ROS; gains of this flight are not those of the next one."""
+        for namespace in self._offered:
+            # where the master has gone nothing is left to take away
+            with suppress(self._rospy.ROSException, KeyError, OSError):
+                self._rospy.delete_param(namespace)
         self._rospy.signal_shutdown("the simulator has closed it")

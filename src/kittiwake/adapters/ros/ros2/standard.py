@@ -278,5 +278,6 @@ def namespace_of(name: str, kind: str) -> str | None:
 
 
 def trigger_response(service: StandardService, response: Mapping[str, Any]) -> dict[str, Any]:
-    """A response of the original as one of std_srvs/Trigger; the mode is told in any case."""
-    return {"success": response.get("success", True), "message": service.words(response)}
+    """A response of the original as one of std_srvs/Trigger; one without a word has failed."""
+    done = bool(response.get("success", "mode" in response))
+    return {"success": done, "message": service.words(response) if response else "refused"}
