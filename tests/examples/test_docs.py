@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jax
 import pytest
+from tests.unit.tasks import scenes
 
 import kittiwake as kw
 from kittiwake.cli.list import KINDS, REGISTRIES
@@ -77,6 +78,9 @@ def test_the_scenarios_of_a_page_can_be_flown(page, tmp_path):
 def test_a_run_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("inputs.csv").write_text(INPUTS)
+    if "policy=runs/ppo/policy.npz" in arguments:
+        Path("runs/ppo").mkdir(parents=True)
+        scenes.policy(Path("runs/ppo"), len(kw.make("keep-spot").space.names), 4, "keep-spot")
     for block in (block for page in PAGES for block in blocks(page, "yaml")):
         (name,) = re.findall(r"^name: (\S+)", block, re.MULTILINE)
         Path(f"{name}.yaml").write_text(block, encoding="utf-8")

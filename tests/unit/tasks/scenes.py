@@ -9,6 +9,7 @@ import numpy as np
 
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Start
+from kittiwake.core.network import Network
 from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.core.strong import strong
 from kittiwake.geometry.vec3 import Vec3
@@ -126,3 +127,20 @@ def positions(fleet, state):
     """Of all vehicles, in the order of the fleet."""
     places = [own.position_world_m for own in fleet.truths(state)]
     return jnp.concatenate([jnp.stack([p.x, p.y, p.z], axis=-1) for p in places])
+
+
+def policy(folder, inputs, outputs, task, seed=0):
+    """The file of a network of random weights."""
+    drawn = np.random.default_rng(seed)
+    arrays = {
+        "weight_0": drawn.normal(0.0, 0.3, (8, inputs)),
+        "bias_0": drawn.normal(0.0, 0.1, 8),
+        "weight_1": drawn.normal(0.0, 0.1, (outputs, 8)),
+        "bias_1": np.zeros(outputs),
+        "mean": np.zeros(inputs),
+        "deviation": np.ones(inputs),
+    }
+    path = folder / "policy.npz"
+    np.savez(path, **arrays, task=task)
+    layers = [arrays[f"weight_{i}"] for i in range(2)], [arrays[f"bias_{i}"] for i in range(2)]
+    return path, Network(*map(tuple, layers), arrays["mean"], arrays["deviation"])

@@ -7,27 +7,9 @@ from tests.unit.tasks import scenes
 
 import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.network import Network
 from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.make import make
-
-
-def policy(folder, inputs, outputs, task, seed=0):
-    """The file of a network of random weights."""
-    drawn = np.random.default_rng(seed)
-    arrays = {
-        "weight_0": drawn.normal(0.0, 0.3, (8, inputs)),
-        "bias_0": drawn.normal(0.0, 0.1, 8),
-        "weight_1": drawn.normal(0.0, 0.1, (outputs, 8)),
-        "bias_1": np.zeros(outputs),
-        "mean": np.zeros(inputs),
-        "deviation": np.ones(inputs),
-    }
-    path = folder / "policy.npz"
-    np.savez(path, **arrays, task=task)
-    layers = [arrays[f"weight_{i}"] for i in range(2)], [arrays[f"bias_{i}"] for i in range(2)]
-    return path, Network(*map(tuple, layers), arrays["mean"], arrays["deviation"])
 
 
 @pytest.mark.parametrize("rate_hz", [50, 10])
@@ -35,7 +17,7 @@ def test_a_flight_is_that_of_the_environment(rate_hz, tmp_path):
     overrides = {"task.rate_hz": rate_hz, "time.duration_s": 2}
     with jax.enable_x64(True):
         env = make("keep-spot", conditions="noiseless", overrides=overrides, precision="float64")
-        path, network = policy(tmp_path, len(env.space.names), 4, "keep-spot")
+        path, network = scenes.policy(tmp_path, len(env.space.names), 4, "keep-spot")
         flights = scenes.Flights(env)
         state, seen = flights.reset(kw.seed_key(0))
         places = []
@@ -60,9 +42,9 @@ def test_one_network_flies_each_agent_or_all_together(tmp_path):
     short = {"time.duration_s": 1}
     env = make("formation")
     seen, done = len(env.space.names), len(env.action_names)
-    each, _ = policy(tmp_path, seen, done, "formation")
+    each, _ = scenes.policy(tmp_path, seen, done, "formation")
     alike = kw.load("formation", overrides={**short, "policy": str(each)}).run()
-    together, _ = policy(tmp_path, 4 * seen, 4 * done, "formation")
+    together, _ = scenes.policy(tmp_path, 4 * seen, 4 * done, "formation")
     joint = kw.load("formation", overrides={**short, "policy": str(together)}).run()
     without = kw.load("formation", overrides=short).run()
     for name in env.agents:
@@ -71,7 +53,7 @@ def test_one_network_flies_each_agent_or_all_together(tmp_path):
 
 
 def test_commands_from_outside_go_before_it(tmp_path):
-    path, _ = policy(tmp_path, 15, 4, "keep-spot")
+    path, _ = scenes.policy(tmp_path, 15, 4, "keep-spot")
     simulation = kw.load("keep-spot", overrides={"policy": str(path)})
     simulation.reset()
     wanted = PositionYaw(Vec3(0.0, 0.0, 12.0), 1.57)
@@ -89,7 +71,7 @@ def test_commands_from_outside_go_before_it(tmp_path):
     ],
 )
 def test_a_policy_that_does_not_fit_is_refused(overrides, task, inputs, said, tmp_path):
-    path, _ = policy(tmp_path, inputs, 4, task)
+    path, _ = scenes.policy(tmp_path, inputs, 4, task)
     with pytest.raises(ScenarioError, match=said) as refused:
         kw.load("keep-spot", overrides={"policy": str(path), **overrides})
     assert "policy" in str(refused.value)
