@@ -76,16 +76,9 @@ class Ros1:
                 ``said(topic, kind)`` and ``service(name, kind)`` are there.
             within_s: when it has to be done.
         """
-        done = subprocess.run(
-            [str(DEBIAN_PYTHON), "-c", PRELUDE + code + "\nprint(json.dumps(answer))"],
-            env=self.environment(self.folder / "classes"),
-            capture_output=True,
-            text=True,
-            timeout=within_s,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
+        script = PRELUDE + code + "\nprint(json.dumps(answer))"
+        said = self.tool(DEBIAN_PYTHON, "-c", script, within_s=within_s)
+        return json.loads(said.splitlines()[-1])
 
     def tool(self, *command: object, within_s: float = 30.0) -> str:
         """What a program of ROS prints."""
