@@ -23,8 +23,9 @@ from tests.system.ros_flights import (
 
 pytestmark = [pytest.mark.ros, needs_ros1]
 
-# times real time
+# times real time, and how far the world of ros-drones goes
 FACTOR = 4.0
+EDGE_M = 200.0
 
 
 @pytest.fixture(scope="module")
@@ -314,20 +315,49 @@ stepped = gone(0.0) + ticks[-1] - ticks[-2]
 before = ticks[-1]
 drone = Drone("drone1"); drone.place(3.0, 3.0, 3.0)
 service("/gazebo/reset_world", Empty)()
-end = time.time() + 60.0
-while not 0.1 < ticks[-1] < before and time.time() < end:
-    time.sleep(0.1)
+time.sleep(0.3)
+stood = ticks[-1] == before
 drone.begin()
+time.sleep(0.3)
 answer = dict(slow=slow, stands=stands, stepped=stepped, before=before, after=ticks[-1],
-              place=drone.rows[-1][1:4], mode=drone.mode())
+              stood=stood, place=drone.rows[-1][1:4], mode=drone.mode())
 """.replace("FACTOR", str(FACTOR))
     )
     assert found["slow"] == pytest.approx(0.4, abs=0.15)
     assert found["stands"] == 0.0
     assert found["stepped"] == pytest.approx(0.005, abs=1e-6)
+    assert found["stood"]
     assert found["after"] < found["before"]
     np.testing.assert_allclose(found["place"], [0.0, 0.0, 0.002], atol=0.01)
     assert found["mode"] == 0
+
+
+def test_a_flight_that_fails_waits_to_begin_anew(fly):
+    found = fly(
+        """
+from rosgraph_msgs.msg import Log
+errors = []
+rospy.Subscriber("/rosout", Log, lambda m: m.level == Log.ERROR and errors.append(m.msg))
+drone = Drone("drone1")
+state = ModelState(model_name="drone1")
+state.pose.position.x, state.pose.position.z = EDGE - 1.0, 10.0
+state.pose.orientation.w, state.twist.linear.x = 1.0, 10.0
+service("/gazebo/set_model_state", SetModelState)(state)
+end = time.time() + 20.0
+while not errors and time.time() < end:
+    time.sleep(0.02)
+refused = service("/drone1/hand_back", Trigger)()
+service("/gazebo/reset_world", Empty)()
+drone.begin()
+answer = dict(errors=errors, refused=refused.message, place=drone.rows[-1][1:4])
+""".replace("EDGE", str(EDGE_M))
+    )
+    (said,) = found["errors"]
+    assert said.startswith("the flight has failed: ")
+    assert "drone1" in said
+    assert said.endswith("Begin anew with /gazebo/reset_world")
+    assert found["refused"] == "the flight is over; begin anew"
+    np.testing.assert_allclose(found["place"], [0.0, 0.0, 0.002], atol=0.01)
 
 
 def test_two_drones_do_not_hear_each_others_commands(fly):

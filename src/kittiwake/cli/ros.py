@@ -32,25 +32,45 @@ def fly_by_ros(
 ) -> "Log":
     """One flight into a folder; one that is begun anew takes its place.
 
-    It stands still until all that a node can ask for takes effect at once.
+    It stands still until all that a node can ask for takes effect at once. One that fails waits
+    for somebody to begin it anew.
     """
     from kittiwake.adapters.ros.bridge import TELLS_HZ, Bridge
     from kittiwake.runtime.clock import Clock
+    from kittiwake.runtime.run_folder import prepare_folder
     from kittiwake.runtime.session import Session
 
     node = _node(kind)
     try:
+        prepare_folder(folder)
         bridge = Bridge(node)
         session = Session(scenario, Clock(speed), bridge.watch, TELLS_HZ)
         session.clock.paused = True
         with _opened_when_ready(session, bridge, node):
             while True:
                 log = session.fly(folder, follow)
-                if not session.wanted_again:
+                if not (session.wanted_again or _begins_anew(session, log, node)):
                     return log
                 session.begin_again()
     finally:
         node.close()
+
+
+def _begins_anew(session: "Session", log: "Log", node: "RosNode") -> bool:
+    """Whether a flight that has failed is begun anew, for which it waits."""
+    from kittiwake.runtime.interrupt import stop_requests
+    from kittiwake.runtime.loop import STOPPED
+
+    reason = (log.summary or {})["reason"] or ""
+    if session.over or not reason or reason.startswith(STOPPED):
+        return False
+    said = f"the flight has failed: {reason}. Begin anew with /gazebo/reset_world"
+    node.error(said)
+    typer.echo(f"{said}, or end this with Ctrl-C.", err=True)
+    with stop_requests() as stopped:
+        while not (session.wanted_again or session.over or stopped()):
+            time.sleep(LOOKS_S)
+    return session.wanted_again and not session.over
 
 
 def _node(kind: RosKind) -> "RosNode":

@@ -224,22 +224,29 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
             CommandError: for an unknown vehicle, or a command that it cannot take.
             LadderError: for a signal from which no controller leads to the vehicle's native one.
         """
-        self._refuse_when_over()
-        able, now = self.ability(vehicle), self.situation(vehicle)
         if maneuver is None:
+            self._refuse_when_over()
+            self.program.fleet.place(vehicle)
             if self._asked.pop(vehicle, None) is not None:
                 self._told.pop(vehicle, None)
                 self._notices.put((vehicle, "handed back to its guidance"))
             return
         if isinstance(maneuver, Obey):
             maneuver.follow(self._asked.get(vehicle))
-        if now is not None:
-            # of a copy, because what is asked for begins when it is flown
-            signal = copy(maneuver).signal(now, able)
-            numbers_of({vehicle: signal}, self.scenario.vehicles)
-            refuse_dead_ends(((vehicle, type(signal)),), self.scenario.vehicles)
+        self.check(vehicle, maneuver)
         self._asked[vehicle] = maneuver
         self._touched = True
+
+    def check(self, vehicle: str, maneuver: Maneuver) -> None:
+        """Refuses what ``ask`` refuses, and changes nothing."""
+        self._refuse_when_over()
+        able, now = self.ability(vehicle), self.situation(vehicle)
+        if now is None:
+            return
+        # of a copy, because what is asked for begins when it is flown
+        signal = copy(maneuver).signal(now, able)
+        numbers_of({vehicle: signal}, self.scenario.vehicles)
+        refuse_dead_ends(((vehicle, type(signal)),), self.scenario.vehicles)
 
     def begin_step(self, vehicle: str, step: str) -> None:
         """Makes a vehicle begin a step of its mission."""

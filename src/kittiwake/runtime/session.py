@@ -69,7 +69,6 @@ class Session:
         """Ends the flight and begins anew, with all changes; failed parts work again."""
         self._next_seed = self.seed if seed is None else seed
         self._again.set()
-        self.clock.paused = False
 
     def begin_again(self) -> None:
         """Gets ready for the flight that was asked for."""

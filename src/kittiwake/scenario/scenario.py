@@ -146,7 +146,11 @@ def _pictured(vehicle: Vehicle) -> int:
 def _passed_over(vehicle: Vehicle) -> list[str]:
     """Of controllers that the scenario names and that its guidance does not come through."""
     rungs = [rung.component for rung in vehicle.ladder]
-    starts, native = vehicle.guidance.component.signal_types(), vehicle.dynamics.native
+    native = vehicle.dynamics.native
+    starts = [one for one in vehicle.guidance.component.signal_types() if one is not Off]
+    if not starts:
+        # somebody else will give it commands
+        return []
     ways = {start: ladder_path(rungs, start, native) for start in starts}
     used = {i for way in ways.values() for i in way}
     brought = len(VEHICLES.find(vehicle.model).bridges)
@@ -157,7 +161,6 @@ def _passed_over(vehicle: Vehicle) -> list[str]:
     said = " and ".join(
         f"the way from {start.__name__} to {native.__name__} is {_listed(rungs, way)}"
         for start, way in ways.items()
-        if start is not Off
     )
     return [
         f"{said}, and does not come through {named}; name what leads there and on from there, or "

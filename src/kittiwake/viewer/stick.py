@@ -32,6 +32,7 @@ class Stick:
         if asked.restart:
             self._signal = None
             self._session.restart()
+            self._session.clock.paused = False
             return
         if course is not self._course:
             self._course, self._signal = course, None

@@ -42,6 +42,8 @@ class Node:
 
     def offer_gains(self, namespace, gains, changed):
         self.gains[namespace] = ({gain.name: gain for gain in gains}, changed)
+        self.told[namespace] = []
+        return self.told[namespace].append
 
     def transforms(self, *, still=False):
         return self.publisher("/tf_static" if still else "/tf", "")
@@ -205,12 +207,13 @@ def test_what_is_refused_leaves_the_command_before(served):
 
 
 def test_placing_answers_and_refuses(served):
-    assert placed(served, "drone1", (1.0, 2.0, 3.0)) == {"success": True, "status_message": ""}
+    assert placed(served, "drone1", (1.0, 2.0, 3.0)) == {"success": True}
     served.fly(0.02)
     np.testing.assert_allclose(served.where("drone1"), [1.0, 2.0, 3.0], atol=0.01)
     answer = placed(served, "drone1", (0.0, 0.0, 1e6))
-    assert answer["success"] is False
+    assert not answer.get("success", False)
     assert "world.area.z_m" in answer["status_message"]
+    assert "world.area.z_m" in answer.reason
 
 
 def test_gains_show_what_they_are_and_change_what_they_say(served):
@@ -240,7 +243,7 @@ def test_steps_of_a_mission_begin_and_guidance_flies_again(served):
     served.ask("/drone1/switch_mode", mode={"mode": 1})
     # with the same block as what it begins from
     placed(served, "drone1", (0.0, 0.0, 6.0))
-    assert served.ask("/drone1/mission/pursuit") == {"success": True, "message": ""}
+    assert served.ask("/drone1/mission/pursuit") == {"success": True}
     served.fly(2.0)
     assert "drone1" not in served.course.asked
     assert served.ask("/drone1/get_mode") == {"mode": {"mode": 0}}
@@ -277,9 +280,10 @@ def test_a_gamepad_chooses_modes_and_flies_by_them(served):
 
 def test_time_is_paused_and_goes_on_and_at_another_speed(served):
     clock = served.session.clock
+    assert "call /gazebo/pause_physics before" in served.ask("/kittiwake/step")["message"]
     served.ask("/gazebo/pause_physics")
     assert clock.paused
-    assert served.ask("/kittiwake/step") == {"success": True, "message": ""}
+    assert served.ask("/kittiwake/step") == {"success": True}
     served.ask("/gazebo/unpause_physics")
     assert not clock.paused
     served.hear("/kittiwake/real_time_factor", data=2.0)
@@ -333,7 +337,7 @@ def test_a_switch_ends_a_ramp_and_keeps_its_mode(served):
     def switch():
         served.ask("/drone1/switch_mode", mode={"mode": 2})
 
-    assert answered(served, "/drone1/takeoff", switch, **TAKEOFF) == {"success": False}
+    assert answered(served, "/drone1/takeoff", switch, **TAKEOFF) == {}
     assert served.ask("/drone1/get_mode") == {"mode": {"mode": 2}}
 
 
@@ -344,6 +348,81 @@ def test_a_vehicle_that_its_guidance_flies_does_not_take_off_unless_forced(serve
     assert served.ask("/drone1/takeoff", **TAKEOFF) == {}
     assert "'drone1' is flown by its guidance, not inactive" in served.node.said[-1]
     served.ask("/drone1/mission/wait")
+
+
+MIXED = """
+name: mixed
+time: {rate_hz: 200, duration_s: 60}
+vehicles:
+  drone:
+    model: uav-gazebo
+    controller: [position, uav-gazebo-velocity, euler-attitude]
+    guidance: {type: mission, steps: [{do: rest}]}
+    count: 2
+    spacing_m: [0, 3, 0]
+  boat:
+    model: strider
+    start: {position_world_m: [10, 0, 0]}
+"""
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    file = tmp_path_factory.mktemp("mixed") / "mixed.yaml"
+    file.write_text(MIXED)
+    served = Served(load_scenario(str(file)))
+    served.fly(0.01)
+    yield served
+    served.course.__exit__()
+
+
+def test_drones_of_one_entry_show_gains_that_one_of_them_was_told(mixed):
+    names = [name for name in mixed.node.gains if "drone" in name]
+    one, other = names
+    _, change = mixed.node.gains[one]
+    change({"Wp": 1.5})
+    deadline_s = time.monotonic() + 10.0
+    while not mixed.node.told[other] and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+    assert mixed.node.told[other][-1]["Wp"] == 1.5
+    assert mixed.node.told[one] == []
+    # what is shown is told to the one that shows it, and that is no change
+    mixed.node.gains[other][1](mixed.node.told[other][-1])
+    assert len(mixed.node.told[other]) == 1
+
+
+def test_a_boat_keeps_no_commands_of_modes_that_it_cannot_fly(mixed):
+    mixed.node.said.clear()
+    thrust = {"thrust": 1.0, "torque": ZERO}
+    mixed.hear("/boat/thrust_torque/command", **thrust)
+    (said,) = mixed.node.said
+    assert "'boat' cannot fly mode 5 (thrust_torque); it flies 1 (position_yaw)" in said
+    assert mixed.ask("/boat/switch_mode", mode={"mode": 3}) == {}
+    assert mixed.ask("/boat/get_mode") == {"mode": {"mode": 0}}
+
+
+def test_a_boat_neither_takes_off_nor_lands(mixed):
+    assert mixed.ask("/boat/takeoff", **TAKEOFF).reason == (
+        "'boat' floats; it neither takes off nor lands"
+    )
+    assert "neither takes off nor lands" in mixed.ask("/boat/land", **LAND).reason
+
+
+def test_a_flight_that_begins_anew_is_there_when_that_is_answered(mixed):
+    session = mixed.session
+    before = session.course
+    session.clock.paused = True
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(mixed.ask, "/gazebo/reset_world")
+        assert session._again.wait(10.0)
+        session.begin_again()
+        session.course.begin(session.seed, 0)
+        assert answer.result(timeout=120.0) == {}
+    assert session.course is not before
+    assert session.course.ready
+    assert session.clock.paused
+    session.clock.paused = False
+    session.course.__exit__()
 
 
 def test_what_a_vehicle_is_cannot_be_tuned():

@@ -260,8 +260,13 @@ def test_triggers_answer_in_words():
         "success": True,
         "message": "0.22 m from where it should be",
     }
-    assert answer(takeoff, {"success": False}) == {"success": False, "message": "refused"}
-    assert answer(land, {"success": False}) == {"success": False, "message": "refused"}
+    between = {"success": False, "message": "another order came between"}
+    assert answer(takeoff, {}) == between
+    assert answer(land, {}) == between
+    assert answer(land, Refused("no", {})) == {"success": False, "message": "no"}
+    far = answer(land, {"landed_forcefully": False, "success": False})
+    assert far["message"] == "too far from the ground to switch its motors off"
+    assert not far["success"]
     assert answer(mode, {"mode": {"mode": 4}}) == {"success": True, "message": "thrust_velocity"}
 
 

@@ -4,10 +4,12 @@ Topics and services are those of uav_gazebo, and of Gazebo for the world as a wh
 refuses is a line in the log of ROS, and changes nothing.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kittiwake.adapters.ros.desk import Answer, Desk
+from kittiwake.adapters.ros.desk import SET_STATE, Answer, Desk
+from kittiwake.adapters.ros.gains_desk import GainsDesk
 from kittiwake.adapters.ros.messages.plain import CLOCK, clock, legal_names
 from kittiwake.adapters.ros.messages.scene import OBSTACLES, obstacles
 from kittiwake.adapters.ros.messages.telemetry import Telemetry, static_transforms
@@ -16,13 +18,15 @@ from kittiwake.adapters.ros.pilot import Pilot
 from kittiwake.adapters.ros.places import start_of
 from kittiwake.adapters.ros.sticks import Sticks
 from kittiwake.adapters.ros.vehicle_services import VehicleServices
-from kittiwake.core.errors import KittiwakeError
+from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
 from kittiwake.runtime.session import Session
 from kittiwake.runtime.watch import Block
 
 # blocks of a flight a second, and so the most that anything is told
 TELLS_HZ = 200.0
+# how often whoever began anew looks whether the next flight is there
+LOOKS_S = 0.02
 
 Publish = Callable[[Mapping[str, Any]], None]
 
@@ -46,7 +50,7 @@ class Bridge:
         settings, spaces = scenario.ros, legal_names(scenario.vehicles)
         self._session = session
         self._clock, self._transforms = node.publisher("/clock", CLOCK), node.transforms()
-        desk, still, told = Desk(node), [], []
+        desk, gains, still, told = Desk(node), GainsDesk(node, session), [], []
         for name, space in spaces.items():
             vehicle = scenario.vehicles[name]
             telemetry = Telemetry(
@@ -61,6 +65,7 @@ class Bridge:
             pilot = Pilot(session, name, float(settings.command_timeout_s))
             self._pilots.append(pilot)
             VehicleServices(desk, session, pilot, f"/{space}").open()
+            gains.offer(name, f"/{space}")
         node.transforms(still=True)(still)
         node.publisher("/obstacles", OBSTACLES, latched=True)(obstacles(scenario.world, settings))
         self._take_orders(desk, {space: name for name, space in spaces.items()})
@@ -90,9 +95,9 @@ class Bridge:
         session = self._session
         desk.order("/gazebo/pause_physics", self._pause)
         desk.order("/gazebo/unpause_physics", self._go_on)
-        desk.order("/gazebo/reset_world", session.restart)
-        desk.order("/gazebo/reset_simulation", session.restart)
-        desk.trigger("/kittiwake/step", session.clock.step)
+        desk.order("/gazebo/reset_world", self._begin_anew)
+        desk.order("/gazebo/reset_simulation", self._begin_anew)
+        desk.trigger("/kittiwake/step", self._step)
         desk.hear("/kittiwake/real_time_factor", "std_msgs/Float64", self._speed)
         settings = session.course.scenario.ros
 
@@ -100,15 +105,11 @@ class Bridge:
             session.course.place(*start_of(state, vehicles, settings))
 
         def placed(request: Any) -> Answer:
-            try:
-                place(request.model_state)
-            except KittiwakeError as error:
-                self._node.warn(f"/gazebo/set_model_state: {error}; nothing is changed")
-                return {"success": False, "status_message": str(error)}
-            return {"success": True, "status_message": ""}
+            place(request.model_state)
+            return {"success": True}
 
         desk.hear("/gazebo/set_model_state", "gazebo_msgs/ModelState", place)
-        desk.serve("/gazebo/set_model_state", "gazebo_msgs/SetModelState", placed)
+        desk.serve("/gazebo/set_model_state", SET_STATE, placed)
         first = self._pilots[0]
 
         def place_first(start: Start) -> None:
@@ -122,6 +123,19 @@ class Bridge:
 
     def _go_on(self) -> None:
         self._session.clock.paused = False
+
+    def _step(self) -> None:
+        if not self._session.clock.paused:
+            message = "time does not stand still; call /gazebo/pause_physics before"
+            raise CommandError(message)
+        self._session.clock.step()
+
+    def _begin_anew(self) -> None:
+        """Until the next flight is there and takes orders."""
+        session, before = self._session, self._session.course
+        session.restart()
+        while not session.over and (session.course is before or not session.course.ready):
+            time.sleep(LOOKS_S)
 
     def _speed(self, message: Any) -> None:
         self._session.clock.speed = float(message.data)

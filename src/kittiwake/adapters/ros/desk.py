@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from kittiwake.adapters.ros.node import RosNode
+from kittiwake.adapters.ros.node import Refused, RosNode
 from kittiwake.core.errors import KittiwakeError
 
-EMPTY, TRIGGER = "std_srvs/Empty", "std_srvs/Trigger"
+EMPTY, TRIGGER, SET_STATE = "std_srvs/Empty", "std_srvs/Trigger", "gazebo_msgs/SetModelState"
+# where the response of a service has room for a reason
+REASONS = {TRIGGER: "message", SET_STATE: "status_message"}
 
 Answer: TypeAlias = Mapping[str, Any]
 
@@ -19,29 +21,31 @@ class Desk:
 
     def hear(self, topic: str, kind: str, heard: Callable[[Any], None]) -> None:
         """Subscribes; what is refused again and again is told once."""
-        last = [""]
+        last = ""
 
         def hear(message: Any) -> None:
+            nonlocal last
             try:
                 heard(message)
             except KittiwakeError as error:
-                if str(error) != last[0]:
-                    last[0] = str(error)
-                    self.node.warn(f"{topic}: {error}; nothing is changed")
+                if str(error) != last:
+                    last = str(error)
+                    self._refuse(topic, last)
             else:
-                last[0] = ""
+                last = ""
 
         self.node.subscribe(topic, kind, hear)
 
     def serve(self, name: str, kind: str, answer: Callable[[Any], Answer]) -> None:
-        """Serves; what is refused is answered as what a failure is: zeros."""
+        """Serves; the answer to what is refused is zeros, and the reason where it has room."""
 
         def serve(request: Any) -> Answer:
             try:
                 return answer(request)
             except KittiwakeError as error:
-                self.node.warn(f"{name}: {error}; nothing is changed")
-                return {}
+                self._refuse(name, str(error))
+                said = {REASONS[kind]: str(error)} if kind in REASONS else {}
+                return Refused(str(error), said)
 
         self.node.serve(name, kind, serve)
 
@@ -58,11 +62,10 @@ class Desk:
         """A service that answers whether it could be done."""
 
         def obey(_: Any) -> Answer:
-            try:
-                do()
-            except KittiwakeError as error:
-                self.node.warn(f"{name}: {error}; nothing is changed")
-                return {"success": False, "message": str(error)}
-            return {"success": True, "message": ""}
+            do()
+            return {"success": True}
 
-        self.node.serve(name, TRIGGER, obey)
+        self.serve(name, TRIGGER, obey)
+
+    def _refuse(self, name: str, reason: str) -> None:
+        self.node.warn(f"{name}: {reason}; nothing is changed")

@@ -12,6 +12,14 @@ from typing import Any, Protocol, runtime_checkable
 from kittiwake.adapters.ros.gains import Gain
 
 
+class Refused(dict[str, Any]):
+    """A response to what was refused, with the reason, for which it may have no field."""
+
+    def __init__(self, reason: str, response: Mapping[str, Any]) -> None:
+        super().__init__(response)
+        self.reason = reason
+
+
 @runtime_checkable
 class RosNode(Protocol):
     """A node of one ROS. Callbacks may come from any thread of its library.
@@ -40,13 +48,16 @@ class RosNode(Protocol):
         namespace: str,
         gains: Sequence[Gain],
         changed: Callable[[dict[str, float]], dict[str, float]],
-    ) -> None:
+    ) -> Callable[[Mapping[str, float]], None]:
         """Lets others change gains.
 
         Args:
             namespace: where they stand.
             gains: what there is.
             changed: told the values that are to change, says which values hold then.
+
+        Returns:
+            What shows values that have become others elsewhere.
         """
         ...
 

@@ -190,8 +190,8 @@ def _thrust_n(message: Any) -> float:
 def _number(message: Any, name: str) -> float:
     value = float(getattr(message, name))
     if not isfinite(value):
-        message = f"{name} is {value}; must be a finite number"
-        raise CommandError(message)
+        said = f"{name} is {value}; must be a finite number"
+        raise CommandError(said)
     return value
 
 

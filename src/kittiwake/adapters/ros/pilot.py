@@ -6,12 +6,13 @@ the vehicle does what its scenario says, and its mode is told as inactive.
 
 import threading
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from kittiwake.adapters.ros.orders import INACTIVE, MODES, Mode
-from kittiwake.core.errors import CommandError, KittiwakeError
+from kittiwake.core.errors import CommandError, KittiwakeError, LadderError
 from kittiwake.core.signals import Off, PositionYaw
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.live import LiveCourse
@@ -58,15 +59,16 @@ class Pilot:
 
         Raises:
             CommandError: if the vehicle cannot follow it; the last one stays.
-            LadderError: likewise.
         """
         with self._lock:
             self._look_around()
             ramp = self._ramp_now()
             flies = self._mode == mode.number and ramp is None
             if flies:
-                self._ask(maneuver)
+                self._ask(mode, maneuver)
                 self._heard_s = self._course.time_s
+            else:
+                self._in_modes(mode, self._course.check, maneuver)
             self._orders[mode.number] = maneuver
             if flies or mode.number in self._told:
                 return None
@@ -80,7 +82,7 @@ class Pilot:
         """Flies a mode's command at once, whatever the mode was before."""
         with self._lock:
             self._look_around()
-            self._ask(maneuver)
+            self._ask(mode, maneuver)
             self._orders[mode.number] = maneuver
             self._entered(mode.number)
 
@@ -91,14 +93,17 @@ class Pilot:
             CommandError: for what is no mode; the present one stays.
         """
         if number != INACTIVE and number not in BY_NUMBER:
-            names = [f"{INACTIVE} (inactive)"]
-            names += [f"{mode.number} ({mode.name})" for mode in MODES]
+            names = [f"{INACTIVE} (inactive)", *map(_written, MODES)]
             message = f"mode {number} is not known; must be one of {', '.join(names)}"
             raise CommandError(message)
         with self._lock:
             self._look_around()
-            order = Obey(Off()) if number == INACTIVE else self._orders.get(number)
-            self._ask(order or BY_NUMBER[number].still())
+            if number == INACTIVE:
+                self._course.ask(self.vehicle, Obey(Off()))
+            else:
+                mode = BY_NUMBER[number]
+                self._ask(mode, self._orders.get(number) or mode.still())
+            self._silent = False
             self._entered(number)
 
     def hand_back(self) -> None:
@@ -114,7 +119,8 @@ class Pilot:
         """Rises along a ramp, and holds its place; the residual, None if something came between.
 
         Raises:
-            CommandError: if the motors are on and it is not forced, or for numbers that cannot be.
+            CommandError: if the motors are on and it is not forced, for a vehicle that floats, or
+                for numbers that cannot be.
         """
         if not height_m > 0.0:
             message = f"height is {height_m:g} m; must be above 0"
@@ -135,7 +141,8 @@ class Pilot:
         """Sinks to where it took off, and switches off; None if something came between.
 
         Raises:
-            CommandError: if its motors are off, or for numbers that cannot be.
+            CommandError: if its motors are off, for a vehicle that floats, or for numbers that
+                cannot be.
         """
         if not (force or most_residual_m > 0.0):
             message = f"maximum_residual is {most_residual_m:g} m; must be above 0"
@@ -200,16 +207,37 @@ class Pilot:
         if isinstance(asked, RampTo) and asked.off:
             self._mode = INACTIVE
 
-    def _ask(self, maneuver: Maneuver) -> None:
-        self._course.ask(self.vehicle, maneuver)
+    def _ask(self, mode: Mode, maneuver: Maneuver) -> None:
+        self._in_modes(mode, self._course.ask, maneuver)
         self._silent = False
+
+    def _in_modes(
+        self, mode: Mode, do: Callable[[str, Maneuver], None], maneuver: Maneuver
+    ) -> None:
+        """Does something with a mode's command; if it is refused, this is said of modes."""
+        try:
+            do(self.vehicle, maneuver)
+        except LadderError:
+            flown = ", ".join(_written(one) for one in MODES if self._flies(one)) or "none"
+            message = f"'{self.vehicle}' cannot fly mode {_written(mode)}; it flies {flown}"
+            raise CommandError(message) from None
+
+    def _flies(self, mode: Mode) -> bool:
+        try:
+            self._course.check(self.vehicle, mode.still())
+        except LadderError:
+            return False
+        return True
 
     def _entered(self, number: int) -> None:
         self._mode, self._told = number, set()
         self._heard_s = self._course.time_s
 
     def _begin_ramp(self, ramp: RampTo) -> None:
-        self._ask(ramp)
+        if self._course.scenario.vehicles[self.vehicle].dynamics.deck is not None:
+            message = f"'{self.vehicle}' floats; it neither takes off nor lands"
+            raise CommandError(message)
+        self._ask(POSITION, ramp)
         self._entered(POSITION.number)
 
     def _ramp_now(self) -> RampTo | None:
@@ -244,6 +272,10 @@ class Pilot:
                 hold = Obey(PositionYaw(Vec3(*map(float, place_m)), yaw_rad))
                 self._orders[POSITION.number] = hold
         return True
+
+
+def _written(mode: Mode) -> str:
+    return f"{mode.number} ({mode.name})"
 
 
 def _time(duration_s: float) -> float | None:

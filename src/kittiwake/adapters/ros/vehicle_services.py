@@ -1,4 +1,4 @@
-"""What can be asked of one vehicle: its modes, taking off and landing, steps, gains."""
+"""What can be asked of one vehicle: its modes, taking off and landing, steps."""
 
 from functools import partial
 from typing import Any
@@ -7,8 +7,6 @@ from kittiwake.adapters.ros.desk import Answer, Desk
 from kittiwake.adapters.ros.messages.plain import legal_names
 from kittiwake.adapters.ros.orders import MODES, Mode
 from kittiwake.adapters.ros.pilot import Pilot
-from kittiwake.adapters.ros.tuning import LiveGains
-from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.session import Session
 
 PACKAGE = "uav_gazebo_msgs"
@@ -36,10 +34,6 @@ class VehicleServices:
         steps = scenario.vehicles[pilot.vehicle].guidance.component.step_names
         for step, called in legal_names(steps).items():
             desk.trigger(f"{space}/mission/{called}", partial(self._begin, step))
-        gains = LiveGains.of(scenario, pilot.vehicle)
-        if gains.shown:
-            tuned = partial(self._tuned, gains)
-            desk.node.offer_gains(f"{space}/gains", gains.shown, tuned)
 
     def _commanded(self, mode: Mode, message: Any) -> None:
         said = self._pilot.command(mode, mode.read(message))
@@ -59,7 +53,7 @@ class VehicleServices:
             force=request.force_takeoff,
         )
         if residual_m is None:
-            return {"success": False}
+            return {}
         return {"success": True, "residual": residual_m}
 
     def _landed(self, request: Any) -> Answer:
@@ -75,10 +69,3 @@ class VehicleServices:
         """A step of its mission, which flies from then on."""
         self._pilot.hand_back()
         self._session.course.begin_step(self._pilot.vehicle, step)
-
-    def _tuned(self, gains: LiveGains, wanted: dict[str, float]) -> dict[str, float]:
-        try:
-            return gains.change(self._session.course, wanted)
-        except KittiwakeError as error:
-            self._desk.node.warn(f"{self._space}/gains: {error}; nothing is changed")
-            return gains.values(self._session.course)

@@ -59,6 +59,7 @@ class ClockPanel:
             # of whoever sits there, not of the flight
             seed = random.SystemRandom().randrange(2**31) if new else session.seed
             session.restart(seed)
+            clock.paused = False
             desk.say("Begins anew", f"with seed {seed}")
 
         gui.add_command("Pause or go on", hotkey="P").on_trigger(

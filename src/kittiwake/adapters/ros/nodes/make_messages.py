@@ -1,7 +1,7 @@
-"""Makes uav_gazebo_msgs for Python programs of ROS 1 where it has not been built by catkin.
+"""Makes messages for Python programs of ROS 1 where nobody has built or installed them.
 
-``make_messages FOLDER`` writes it there; whoever has the folder on PYTHONPATH can import it, also
-``rosservice call`` and ``rostopic pub``.
+``make_messages FOLDER`` writes uav_gazebo_msgs there, and what Kittiwake takes of gazebo_msgs;
+whoever has the folder on PYTHONPATH can import them, also ``rosservice call`` and ``rostopic pub``.
 """
 
 import logging
@@ -9,19 +9,24 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
-from kittiwake.adapters.ros.ros1.definitions import make
+from kittiwake.adapters.ros.ros1.definitions import PARTS, is_there, make
 from kittiwake.core.errors import KittiwakeError
 
 logger = logging.getLogger(__name__)
 
 
 def main() -> int:
-    """Makes it; returns what the process is to end with."""
-    parser = ArgumentParser("make_messages", description="Makes uav_gazebo_msgs for Python.")
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where it is to be")
+    """Makes them; returns what the process is to end with."""
+    parser = ArgumentParser(
+        "make_messages",
+        description=f"Makes {', '.join(PARTS)} for Python, unless they are installed.",
+    )
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where they are to be")
     folder: Path = parser.parse_args().folder
     try:
-        make("uav_gazebo_msgs", folder)
+        for package in PARTS:
+            if not is_there(package):
+                make(package, folder)
     except KittiwakeError as error:
         logger.error("%s", error)
         return 1

@@ -10,10 +10,12 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
+from kittiwake.adapters.ros.kinds import found_class
 from kittiwake.adapters.ros.ros1.library import library
-from kittiwake.core.errors import MissingExtraError, RosError, did_you_mean
+from kittiwake.core.errors import MissingExtraError
 
 PACKAGES = Path(__file__).parents[1] / "packages"
 # what the definitions of a package are made of, itself included
@@ -40,19 +42,12 @@ def service_class(kind: str) -> Any:
 
 @cache
 def _class(kind: str, what: str) -> Any:
-    package, slash, name = kind.partition("/")
-    if not slash:
-        message = f"'{kind}' is not allowed; write the package as well, as in std_msgs/String"
-        raise RosError(message)
-    module = _module(package, what)
-    if not hasattr(module, name):
-        kinds = [word for word, thing in vars(module).items() if hasattr(thing, "_md5sum")]
-        message = f"{package} has no {what} '{name}'. {did_you_mean(name, kinds)}"
-        raise RosError(message)
-    return getattr(module, name)
+    return found_class(
+        kind, what, lambda package: _module(package, what), lambda one: hasattr(one, "_md5sum")
+    )
 
 
-def _module(package: str, what: str) -> Any:
+def _module(package: str, what: str) -> ModuleType:
     try:
         return library(f"{package}.{what}")
     except MissingExtraError:
@@ -60,6 +55,15 @@ def _module(package: str, what: str) -> Any:
             raise
         _make_here(package)
         return import_module(f"{package}.{what}")
+
+
+def is_there(package: str) -> bool:
+    """Whether a package of messages is installed, or has been made."""
+    try:
+        library(f"{package}.msg")
+    except MissingExtraError:
+        return False
+    return True
 
 
 def make(package: str, folder: Path) -> None:

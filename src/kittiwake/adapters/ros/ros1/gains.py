@@ -17,8 +17,12 @@ def offer(
     namespace: str,
     gains: Sequence[Gain],
     changed: Callable[[dict[str, float]], dict[str, float]],
-) -> None:
-    """Starts a server that keeps gains within their ranges and passes changes on."""
+) -> Callable[[Mapping[str, float]], None]:
+    """Starts a server that keeps gains within their ranges and passes changes on.
+
+    Returns:
+        What has it show other values.
+    """
     holding = {gain.name: gain.value for gain in gains}
 
     def decide(wanted: Any, level: int) -> Any:
@@ -30,7 +34,8 @@ def offer(
         wanted.update(holding)
         return wanted
 
-    library("dynamic_reconfigure.server").Server(_described(gains), decide, namespace)
+    server = library("dynamic_reconfigure.server").Server(_described(gains), decide, namespace)
+    return lambda values: server.update_configuration(dict(values))
 
 
 class RemoteGains:

@@ -90,14 +90,14 @@ class Ros1Node:
         namespace: str,
         gains: Sequence[Gain],
         changed: Callable[[dict[str, float]], dict[str, float]],
-    ) -> None:
+    ) -> Callable[[Mapping[str, float]], None]:
         """Lets others change gains, by a server of dynamic_reconfigure.
 
         Values that ``changed`` does not give back stay as they were. What stands on the parameter
         server already counts from the start.
         """
-        offer(namespace, gains, changed)
         self._offered.append(namespace)
+        return offer(namespace, gains, changed)
 
     def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
         """What publishes transforms on /tf; those that stay as they are, on /tf_static, once."""

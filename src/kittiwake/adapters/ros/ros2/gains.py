@@ -5,7 +5,7 @@ there: ``ros2 param set /drone/gains Wp 0.8``. Each parameter tells its range. A
 as the number that it is, and values that belong together can be set atomically.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kittiwake.adapters.ros.gains import Gain
@@ -21,8 +21,8 @@ def offer(
     namespace: str,
     gains: Sequence[Gain],
     changed: Callable[[dict[str, float]], dict[str, float]],
-) -> Any:
-    """A node with gains as its parameters, in a context.
+) -> tuple[Any, Callable[[Mapping[str, float]], None]]:
+    """A node with gains as its parameters, in a context, and what has it show other values.
 
     ``changed`` is told values that are within their ranges and says which hold then; if it raises
     a ``KittiwakeError``, they are refused with its words.
@@ -42,7 +42,12 @@ def offer(
 
     node.add_pre_set_parameters_callback(_as_reals)
     node.add_on_set_parameters_callback(take)
-    return node
+    parameter = library("rclpy.parameter").Parameter
+
+    def show(values: Mapping[str, float]) -> None:
+        node.set_parameters([parameter(name, value=float(value)) for name, value in values.items()])
+
+    return node, show
 
 
 def _described(gain: Gain) -> Any:

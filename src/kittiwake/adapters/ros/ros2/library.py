@@ -6,7 +6,8 @@
 from importlib import import_module
 from typing import Any
 
-from kittiwake.core.errors import MissingExtraError, RosError, did_you_mean
+from kittiwake.adapters.ros.kinds import found_class
+from kittiwake.core.errors import MissingExtraError
 
 # packages whose definitions come with this one, since few systems have them
 OWN_PACKAGES = ("gazebo_msgs", "uav_gazebo_msgs")
@@ -65,14 +66,6 @@ def _bringing(package: str) -> str:
 
 
 def _class(kind: str, what: str) -> Any:
-    package, slash, name = kind.partition("/")
-    if not slash:
-        message = f"'{kind}' is not allowed; write the package as well, as in std_msgs/String"
-        raise RosError(message)
-    module = library(f"{package}.{what}")
-    found = getattr(module, name, None)
-    if not isinstance(found, type):
-        kinds = [word for word, thing in vars(module).items() if isinstance(thing, type)]
-        message = f"{package} has no {what} '{name}'. {did_you_mean(name, kinds)}"
-        raise RosError(message)
-    return found
+    return found_class(
+        kind, what, lambda package: library(f"{package}.{what}"), lambda one: isinstance(one, type)
+    )

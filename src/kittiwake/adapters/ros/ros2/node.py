@@ -148,11 +148,12 @@ class Ros2Node:
         namespace: str,
         gains: Sequence[Gain],
         changed: Callable[[dict[str, float]], dict[str, float]],
-    ) -> None:
+    ) -> Callable[[Mapping[str, float]], None]:
         """Offers gains as the parameters of a node that is called as the namespace is."""
-        node = offer(self._context, namespace, gains, changed)
+        node, show = offer(self._context, namespace, gains, changed)
         self._nodes.append(node)
         self._executors[1].add_node(node)
+        return show
 
     def inform(self, words: str) -> None:
         """Says something, here and on /rosout."""

@@ -26,6 +26,7 @@ base_link). What the standard message has no field for is zero.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from kittiwake.adapters.ros.node import Refused
 from kittiwake.adapters.ros.ros2.orientations import heading_rad, rates_of, xyz_angles
 from kittiwake.adapters.ros.ros2.original import (
     ControlMode,
@@ -194,8 +195,12 @@ def _one_at_most(items: Sequence[Any], name: str) -> Any:
     return _only(items, name) if len(items) else None
 
 
-def _done(response: Mapping[str, Any]) -> str:
-    return "" if response.get("success") else "refused"
+def _switched(_: Mapping[str, Any]) -> str:
+    return ""
+
+
+def _landed(response: Mapping[str, Any]) -> str:
+    return "" if response.get("success") else "too far from the ground to switch its motors off"
 
 
 def _mode_name(response: Mapping[str, Any]) -> str:
@@ -203,8 +208,6 @@ def _mode_name(response: Mapping[str, Any]) -> str:
 
 
 def _risen(response: Mapping[str, Any]) -> str:
-    if "residual" not in response:
-        return _done(response)
     return f"{response['residual']:.2f} m from where it should be"
 
 
@@ -253,7 +256,7 @@ ORIGINALS: dict[str, Original] = {
     "uav_gazebo_msgs/SwitchMode": Original(
         "switch_mode",
         services=tuple(
-            StandardService(f"switch_mode/{name}", SwitchMode(ControlMode(number)), _done)
+            StandardService(f"switch_mode/{name}", SwitchMode(ControlMode(number)), _switched)
             for number, name in enumerate(MODES)
         ),
     ),
@@ -264,7 +267,7 @@ ORIGINALS: dict[str, Original] = {
         "takeoff", services=(StandardService("takeoff/trigger", Takeoff(), _risen),)
     ),
     "uav_gazebo_msgs/Land": Original(
-        "land", services=(StandardService("land/trigger", Land(), _done),)
+        "land", services=(StandardService("land/trigger", Land(), _landed),)
     ),
 }
 
@@ -278,6 +281,10 @@ def namespace_of(name: str, kind: str) -> str | None:
 
 
 def trigger_response(service: StandardService, response: Mapping[str, Any]) -> dict[str, Any]:
-    """A response of the original as one of std_srvs/Trigger; one without a word has failed."""
+    """A response of the original as one of std_srvs/Trigger."""
+    if isinstance(response, Refused):
+        return {"success": False, "message": response.reason}
+    if not response:
+        return {"success": False, "message": "another order came between"}
     done = bool(response.get("success", "mode" in response))
-    return {"success": done, "message": service.words(response) if response else "refused"}
+    return {"success": done, "message": service.words(response)}
