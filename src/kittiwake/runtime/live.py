@@ -1,16 +1,15 @@
 """A flight in somebody's hands: paused, commanded, tuned anew and broken while it goes on.
 
 Until somebody does something it is the flight of ``kittiwake run``, bit for bit. From then on it
-goes on in a program whose numbers are arguments (``TunableProgram``). That is compiled beside the
-flight, which never waits: what is asked for takes effect with the next block after it is ready.
+goes on in a program whose numbers are arguments (``TunableProgram``). That is built in a workshop
+beside the flight, which never waits: what is asked for takes effect with the next block after it
+is ready.
 """
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import isfinite
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -39,46 +38,46 @@ from kittiwake.runtime.program import Program
 from kittiwake.runtime.reading import Reading
 from kittiwake.runtime.tunable import TunableProgram, takes
 from kittiwake.runtime.watch import Block, RowLayout, Violation
-from kittiwake.scenario.arming import armed, parts_that_fail
+from kittiwake.runtime.workshop import Built, Change, Order, Wanted, Workshop
+from kittiwake.scenario.arming import parts_that_fail
 from kittiwake.scenario.changing import changed
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.starts import lost_starts
 from kittiwake.scenario.tuning import tuned
 from kittiwake.sim.state import FleetState
-from kittiwake.tasks.trained import fleet_of
 
 BLOCKS_HZ = 50.0
 
-Change = Callable[[Scenario], Scenario]
 Request = Callable[[FleetState], FleetState]
-# of a change: whose values it changes, what the log says of it, and how it is made
-Wanted = tuple[str, str, Change]
 
 
-@dataclass
 class LiveCourse(AbstractContextManager["LiveCourse"]):
     """Flies a scenario block by block as it is told, from any thread.
 
     Attributes:
-        scenario: with all changes that are flown.
         program: of the scenario as it was at the start.
         clock: when blocks are flown.
         watch: called with each block.
         problems: what could not be done, to be shown to whoever asked for it.
         blocks_hz: so often it takes effect what is asked for, as far as the physics rate allows.
-        former: what an earlier flight went on in; if it still fits, nothing is compiled again.
     """
 
-    scenario: Scenario
-    program: Program
-    clock: Clock
-    watch: Callable[[Block], None] = lambda _: None
-    problems: SimpleQueue[str] = field(default_factory=SimpleQueue)
-    blocks_hz: float = BLOCKS_HZ
-    former: TunableProgram | None = None
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        program: Program,
+        clock: Clock,
+        watch: Callable[[Block], None] = lambda _: None,
+        problems: SimpleQueue[str] | None = None,
+        blocks_hz: float = BLOCKS_HZ,
+        former: TunableProgram | None = None,
+    ) -> None:
+        """Of a scenario; ``former`` is the program that an earlier flight went on in."""
+        self.program, self.clock, self.watch = program, clock, watch
+        self.problems = SimpleQueue() if problems is None else problems
+        self.blocks_hz, self._former = blocks_hz, former
         self.time_s = 0.0
+        self._workshop = Workshop(scenario, self.problems, self._take)
         self._asked: dict[str, Maneuver] = {}
         self._abilities: dict[str, Ability] = {}
         self._rows: dict[str, np.ndarray] = {}
@@ -86,32 +85,23 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
             name: {column: place for place, column in enumerate(columns) if column in BELIEVED}
             for name, columns in self.layout.columns.items()
         }
-        self._failing: dict[str, dict[str, float]] = {}
         # of what it was asked for, what the log was told
         self._told: dict[str, str] = {}
         self._touched = False
         self._tunable: TunableProgram | None = None
-        self._latest: TunableProgram | None = None
-        self._latest_failing: Mapping[str, Mapping[str, float]] = {}
         self._reading: Reading | None = None
-        self._own_faults = {name: v.faults for name, v in self.scenario.vehicles.items()}
+        self._own_faults = {name: v.faults for name, v in scenario.vehicles.items()}
         self._requests: SimpleQueue[Request] = SimpleQueue()
         self._later: list[Request] = []
-        # what is wanted and not begun, and what the workshop is at
-        self._changes: dict[str, Wanted] = {}
-        self._doing: dict[str, Wanted] = {}
-        # of what is wanted and what has failed, which pages write and the workshop reads
-        self._lock = threading.RLock()
         self._notices: SimpleQueue[Notice] = SimpleQueue()
-        # a process ends after the program that is being compiled, which cannot be cut short
-        self._workshop = ThreadPoolExecutor(1, "workshop")
-        self._closed = False
-        self._seed = 0
 
     def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._closed = True
-        self._workshop.shutdown(wait=False, cancel_futures=True)
+        self._workshop.close()
+
+    @property
+    def scenario(self) -> Scenario:
+        """With all changes that are flown, or will be with the next block."""
+        return self._workshop.scenario
 
     @property
     def rate_hz(self) -> float:
@@ -126,17 +116,17 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
     @property
     def ready(self) -> bool:
         """Whether what is asked for takes effect at once."""
-        return self._latest is not None
+        return self._workshop.latest is not None
 
     @property
     def over(self) -> bool:
         """Whether the flight has ended, so that nothing can be asked for any more."""
-        return self._closed
+        return self._workshop.closed
 
     @property
     def latest(self) -> TunableProgram | None:
         """The program that flights go on in when they are touched, once there is one."""
-        return self._latest
+        return self._workshop.latest
 
     @property
     def asked(self) -> Mapping[str, Maneuver]:
@@ -146,24 +136,21 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
     @property
     def failing(self) -> Mapping[str, Mapping[str, float]]:
         """By vehicle what has failed, and since when."""
-        with self._lock:
-            return {name: dict(parts) for name, parts in self._failing.items()}
+        return self._workshop.failing
 
     @property
     def wanted(self) -> Scenario:
         """The scenario with all that was asked for, flown already or not."""
-        with self._lock:
-            scenario, changes = self.scenario, {**self._doing, **self._changes}
-        return self._given(scenario, changes)[0]
+        return self._workshop.wanted
 
     def begin(self, seed: int, steps: int) -> FleetState:
         """The state at the start."""
         del steps
-        self._seed = seed
         self._steps = max(1, round(self.rate_hz / self.blocks_hz))
         self._plain = self.program.block(self._steps)
         state = self.program.start(seed)
-        self._have_renewed()
+        single = self.program.fleet.single_precision
+        self._workshop.open(Order(single, self._steps, seed, self._former))
         return state
 
     def due(self, tick: int) -> bool:
@@ -173,8 +160,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
     def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
         """The next block, after what has been asked for."""
         self.time_s = tick / self.rate_hz
-        if self._touched and self._tunable is None and self._latest is not None:
-            state = self._handed_over(state, self._latest)
+        if self._touched and self._tunable is None and self.latest is not None:
+            state = self._handed_over(state, self.latest)
         waiting, self._later = [*self._later, *_waiting(self._requests)], []
         for request in waiting:
             state = request(state)
@@ -299,16 +286,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         if part not in known:
             message = f"'{vehicle}' has no '{part}' that fails. {did_you_mean(part, [*known])}"
             raise CommandError(message)
-        with self._lock:
-            parts = self._failing.setdefault(vehicle, {})
-            if failed == (part in parts):
-                return
-            if failed:
-                parts[part] = self.time_s
-            else:
-                del parts[part]
-        self._touched = True
-        self._have_renewed()
+        if self._workshop.fail(vehicle, part, self.time_s, failed=failed):
+            self._touched = True
 
     def take_problems(self) -> list[str]:
         """What could not be done since one asked last."""
@@ -356,7 +335,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._rows = {**self._rows, vehicle: row}
 
     def _refuse_when_over(self) -> None:
-        if self._closed:
+        if self.over:
             message = "the flight is over; begin anew"
             raise CommandError(message)
 
@@ -376,82 +355,23 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
 
     def _build(self, key: str, whose: str, said: str, change: Change) -> None:
         """Has the scenario changed; of changes of the same only the newest is done."""
-        with self._lock:
-            self._changes.pop(key, None)
-            self._changes[key] = whose, said, change
+        self._workshop.change(key, Wanted(whose, said, change))
         self._touched = True
-        self._have_renewed()
 
-    def _have_renewed(self) -> None:
-        """Has the workshop look at what is wanted, while there is a flight."""
-        with self._lock:
-            if not self._closed:
-                self._workshop.submit(self._renewed)
+    def _take(self, built: Built) -> None:
+        """In the workshop: what it has built is flown from the next block on."""
 
-    def _renewed(self) -> None:
-        """What ``_renew`` does; a fault of ours must not be lost in its thread."""
-        try:
-            self._renew()
-        except Exception as error:
-            self.problems.put(f"{type(error).__name__}: {error}")
-            raise
-        finally:
-            with self._lock:
-                self._doing = {}
+        def begin(state: FleetState) -> FleetState:
+            built.tune()
+            if built.is_another:
+                state = self._handed_over(state, built.program)
+            for notice in built.news:
+                self._notices.put(notice)
+            return state
 
-    def _renew(self) -> None:
-        """In the workshop: the program for the scenario as it is wanted now."""
-        with self._lock:
-            failing = self.failing
-            if not self._changes and self._latest is not None and self._latest_failing == failing:
-                return
-            self._doing, self._changes = self._changes, {}
-        scenario, self._doing = self._given(self.scenario, self._doing)
-        ready = armed(scenario, failing)
-        try:
-            single = self.program.fleet.single_precision
-            fleet = fleet_of(ready, single_precision=single, tunable=True)
-            if self._latest is not None and self._latest.fits(fleet):
-                program = self._latest
-                self._requests.put(lambda state: _tuned_to(state, program, fleet, ready))
-            elif self._latest is None and self.former is not None and self.former.fits(fleet):
-                program = self.former
-                program.begin_anew(fleet, ready.vehicles, self._seed)
-            else:
-                program = TunableProgram(fleet, ready.vehicles, self._steps, self._seed)
-                if self._latest is not None:
-                    self._requests.put(lambda state: self._handed_over(state, program))
-        except KittiwakeError as error:
-            self.problems.put(str(error))
-            return
-        news = [(whose, said) for whose, said, _ in self._doing.values()]
-        news += _what_has_failed(self._latest_failing, failing)
-        self._requests.put(lambda state: self._tell(state, news))
-        with self._lock:
-            self.scenario, self._doing = scenario, {}
+        self._requests.put(begin)
         # of the vehicles as they were
         self._abilities = {}
-        self._latest, self._latest_failing = program, failing
-
-    def _given(
-        self, scenario: Scenario, changes: Mapping[str, Wanted]
-    ) -> tuple[Scenario, dict[str, Wanted]]:
-        """The scenario with changes, and which of them can be made."""
-        made = {}
-        for key, wanted in changes.items():
-            try:
-                scenario = wanted[-1](scenario)
-            except KittiwakeError as error:
-                self.problems.put(str(error))
-            else:
-                made[key] = wanted
-        return scenario, made
-
-    def _tell(self, state: FleetState, news: Sequence[Notice]) -> FleetState:
-        """Notes what is so from the next block on."""
-        for notice in news:
-            self._notices.put(notice)
-        return state
 
     def _handed_over(self, state: FleetState, program: TunableProgram) -> FleetState:
         """The state for another program, which flies from now on."""
@@ -475,25 +395,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         return {name: block[name] for name in self.layout.columns}
 
 
-def _what_has_failed(
-    before: Mapping[str, Mapping[str, float]], after: Mapping[str, Mapping[str, float]]
-) -> list[Notice]:
-    """The parts that have failed, or work again."""
-    one, other = ({(name, part) for name, parts in f.items() for part in parts}
-                  for f in (before, after))  # fmt: skip
-    fails = [(name, f"{part} fails") for name, part in sorted(other - one)]
-    return fails + [(name, f"{part} works again") for name, part in sorted(one - other)]
-
-
 def _written(place_m: Vec3) -> str:
     return ", ".join(f"{float(getattr(place_m, axis)):g}" for axis in "xyz")
-
-
-def _tuned_to(
-    state: FleetState, program: TunableProgram, fleet: Any, ready: Scenario
-) -> FleetState:
-    program.tune(fleet, ready.vehicles)
-    return state
 
 
 def _waiting(queue: SimpleQueue[Any]) -> Iterable[Any]:

@@ -19,10 +19,11 @@ from kittiwake.core.signals import (
     VelocityYawRate,
 )
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime import live
+from kittiwake.runtime import workshop
 from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.live import LiveCourse
 from kittiwake.runtime.maneuvers import CLEARANCE_M, GoTo, Land, Lean, Obey
+from kittiwake.runtime.workshop import Order
 
 # how far compilers may differ in a second, in any number of a row
 ROUNDING = 1e-9
@@ -294,7 +295,7 @@ def test_a_stick_flies_and_turns_a_vehicle_that_takes_velocities(in_hands):
 def test_wind_blows_while_it_is_asked_for(drone):
     course = drone.course
     drone.fly(4.0)
-    program = course._latest
+    program = course.latest
     course.change("world.wind", "{type: shear, speed_at_6m_mps: 6, from_deg: 270}")
     drone.settle()
     wind = drone.flown(3.0, "drone", "wind_x_world_mps")
@@ -303,17 +304,17 @@ def test_wind_blows_while_it_is_asked_for(drone):
     drone.settle()
     assert drone.flown(1.0, "drone", "wind_x_world_mps")[-1, 0] == 0.0
     # numbers have changed, and nothing was compiled anew
-    assert course._latest is program
+    assert course.latest is program
 
 
 def test_gusts_come_from_nowhere(drone):
-    course, program = drone.course, drone.course._latest
+    course, program = drone.course, drone.course.latest
     course.change("world.turbulence", "{type: dryden, speed_at_6m_mps: 5}")
     drone.settle()
     assert np.ptp(drone.flown(3.0, "drone", "wind_x_world_mps")) > 0.1
     course.change("world.turbulence", "none")
     drone.settle()
-    assert course._latest is program
+    assert course.latest is program
 
 
 def test_gains_in_flight_are_those_of_a_flight_that_began_with_them(drone, in_hands):
@@ -332,14 +333,14 @@ def test_gains_in_flight_are_those_of_a_flight_that_began_with_them(drone, in_ha
 
 
 def test_gains_outlive_a_change_of_the_wind(flock):
-    course, program = flock.course, flock.course._latest
+    course, program = flock.course, flock.course.latest
     course.set_gains("gull", "position", natural_frequency_radps=2.0)
     flock.settle()
     course.change("world.wind", "{type: shear, speed_at_6m_mps: 1, from_deg: 90}")
     flock.settle()
     ladder = [rung.component for rung in course.scenario.vehicles["gull"].ladder]
     assert 2.0 in [getattr(rung, "natural_frequency_radps", None) for rung in ladder]
-    assert course._latest is program
+    assert course.latest is program
 
 
 def test_what_cannot_be_changed_in_flight_is_told_and_the_flight_goes_on(drone):
@@ -403,14 +404,14 @@ def busy(one, monkeypatch):
         message = "cannot be compiled"
         raise ScenarioError(message)
 
-    monkeypatch.setattr(live, "TunableProgram", compiling)
+    monkeypatch.setattr(workshop, "TunableProgram", compiling)
     course = LiveCourse(one.scenario, one.course.program, Clock(inf))
-    course._steps = 4
     course.change("world.gravity_mps2", "9.7")
+    course._workshop.open(Order(single_precision=False, steps=4, seed=0, former=None))
     assert begun.wait(30.0)
     yield course, go_on
     go_on.set()
-    course._workshop.shutdown()
+    course._workshop._thread.shutdown()
 
 
 def test_what_is_being_compiled_and_what_waits_for_it_are_wanted(busy):
@@ -421,7 +422,7 @@ def test_what_is_being_compiled_and_what_waits_for_it_are_wanted(busy):
     assert float(wanted.world.wind.speed_at_6m_mps) == 4.0
     # what turns out not to fly is not wanted any more
     go_on.set()
-    course._workshop.submit(lambda: None).result(timeout=30.0)
+    course._workshop.settle()
     assert course.scenario is course.wanted
     assert course.take_problems() == ["cannot be compiled"] * 2
 
@@ -431,7 +432,7 @@ def test_a_flight_that_is_over_begins_nothing_more_in_its_workshop(busy):
     course.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
     course.__exit__()
     go_on.set()
-    course._workshop.shutdown()
+    course._workshop._thread.shutdown()
     assert course.take_problems() == ["cannot be compiled"]
     assert not course.ready
     # it is kept for the next flight
@@ -442,7 +443,7 @@ def test_a_flight_that_is_over_begins_nothing_more_in_its_workshop(busy):
 
 
 def test_a_motor_stops_and_starts_again(flock):
-    course, program = flock.course, flock.course._latest
+    course, program = flock.course, flock.course.latest
     flock.fly(0.1)
     course.notices()
     course.fail("gull", "motor 2", failed=True)
@@ -459,7 +460,7 @@ def test_a_motor_stops_and_starts_again(flock):
     flock.settle()
     assert flock.flown(1.0, "gull", "act_rotor_2_radps")[-1, 0] > 100.0
     assert [*course.notices()] == [("gull", "motor 2 works again")]
-    assert course._latest is program
+    assert course.latest is program
 
 
 def test_satellites_are_lost_and_found_again(flock):
@@ -522,13 +523,13 @@ def test_another_scheme_of_an_array_is_compiled_beside_and_taken_over(in_hands):
     course = hands.course
     hands.settle()
     hands.fly(1.0)
-    names, first = course.layout.columns, course._latest
+    names, first = course.layout.columns, course.latest
     course.change("vehicles.drone.sensors.turns.scheme", "all-1")
     before = hands.fly(0.5)["drone"]
     hands.settle()
     after = hands.fly(0.5)["drone"]
     assert course.take_problems() == []
-    assert course._latest is not first
+    assert course.latest is not first
     assert course.layout.columns is names
     assert after.shape == before.shape
     # it stands where it stood, and its time goes on
