@@ -1,30 +1,24 @@
 """A task as pure functions: ``reset`` and ``step`` of one world, to be jitted and mapped."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.keys import named_each, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.core.signals import blank
 from kittiwake.core.strong import strong
-from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.schema import member_names
 from kittiwake.sim.fleet import Fleet, Perceived
-from kittiwake.sim.lane import Perception
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.schedule import steps_between
 from kittiwake.sim.state import FleetState, Snapshot
+from kittiwake.tasks.cast import Cast, agents_of
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.needs import refuse_rung, refuse_without_needs
 from kittiwake.tasks.randomisation import Randomisation
@@ -73,14 +67,6 @@ class Step(eqx.Module):
     rewards: Float[Array, " agents"]
 
 
-@dataclass(frozen=True)
-class _Members:
-    """Vehicles of one group, by their lanes there."""
-
-    group: int
-    lanes: tuple[int, ...]
-
-
 class Env:
     """A task in a scenario.
 
@@ -110,7 +96,7 @@ class Env:
             ScenarioError: if the scenario does not have what the task needs.
         """
         self.scenario, self.task, self.precision = scenario, task, precision
-        self.agents = _agents(scenario, task)
+        self.agents = agents_of(scenario, task)
         self.single_precision = precision == "float32"
         self.fleet = scenario.fleet(single_precision=self.single_precision)
         self.every = steps_between(self.fleet.rate_hz, task.rate_hz, "task.rate_hz")
@@ -121,9 +107,8 @@ class Env:
         for name, vehicle in zip(self.agents, self.vehicles, strict=True):
             refuse_rung(name, vehicle, self.rung)
         self.randomisation = Randomisation.of(scenario) if randomised else Randomisation()
-        self._members = self._found(self.agents)
+        self.cast = Cast.of(self.fleet, self.agents, len(self.rung.told))
         self._forgetful = self._is_forgetful()
-        self._other_names = [name for name in self.fleet.names if name not in self.agents]
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -247,7 +232,7 @@ class Env:
     def baseline(self, state: EnvState) -> Float[Array, " numbers"] | None:
         """What a controller without learning does; None where the scenario's guidance is one."""
         fleet = self.randomisation.flown(self.fleet, state.drawn)
-        told = self.nothing_told()
+        told = self.cast.nothing_told()
         seen = self._seen_in(fleet, state)
         scene = self.scene(fleet, state.fleet, seen, None, told, state.steps)
         first = jax.tree.map(lambda leaf: leaf[0], scene.agents)
@@ -258,8 +243,7 @@ class Env:
     def believed(self, state: EnvState) -> Kinematics:
         """How agents believe to move, along a leading axis."""
         fleet = self.randomisation.flown(self.fleet, state.drawn)
-        seen = self._seen_in(fleet, state).groups[self._members.group].estimate
-        return jax.tree.map(lambda leaf: _picked(leaf, self._members.lanes), seen)
+        return self.cast.picked(self._seen_in(fleet, state).groups[self.cast.group].estimate)
 
     def elapsed_s(self, state: EnvState) -> Real:
         """How long an episode has lasted."""
@@ -281,7 +265,7 @@ class Env:
             elapsed_s: how long the episode has lasted there.
         """
         fleet = self.randomisation.flown(self.fleet, state.drawn)
-        fleet = self._starting(fleet, jax.vmap(_moving)(motion))
+        fleet = self.cast.starting(fleet, jax.vmap(_moving)(motion))
         ticks = jnp.round(elapsed_s * fleet.rate_hz).astype(jnp.int32)
         begun = replace(fleet.init(key), began=-ticks)
         steps = ticks // self.every
@@ -323,7 +307,7 @@ class Env:
         begun = fleet.joining(fleet.init(keys["fleet"]), tick)
         perceived = fleet.perceive(begun)
         zero = jnp.zeros((), jnp.int32)
-        scene = self.scene(fleet, begun, perceived, None, self.nothing_told(), zero)
+        scene = self.scene(fleet, begun, perceived, None, self.cast.nothing_told(), zero)
         goal = strong(self.task.begin(scene, self.vehicles, keys["goal"]))
         lasting = self.randomisation.lasting(drawn)
         return self._kept(begun, perceived, goal, lasting, zero, key), goal, scene
@@ -338,22 +322,8 @@ class Env:
         """With the agents where the task wants them to begin."""
         if type(self.task).starts is AbstractTask.starts:
             return fleet
-        lanes = np.asarray(self._members.lanes)
-        given = jax.tree.map(lambda leaf: leaf[lanes], self._given_starts(fleet))
-        return self._starting(fleet, self.task.starts(given, fleet.world, key))
-
-    def _given_starts(self, fleet: Fleet) -> Start:
-        """Of all vehicles of the agents' group, along a leading axis."""
-        group = fleet.groups[self._members.group]
-        return group.map(lambda vehicle, _: strong(vehicle.start), group.name_hashes)
-
-    def _starting(self, fleet: Fleet, starts: Start) -> Fleet:
-        """With agents that begin so."""
-        groups, lanes = list(fleet.groups), np.asarray(self._members.lanes)
-        given = self._given_starts(fleet)
-        merged = jax.tree.map(lambda all_, some: all_.at[lanes].set(some), given, starts)
-        groups[self._members.group] = groups[self._members.group].starting(merged)
-        return replace(fleet, groups=tuple(groups))
+        given = self.cast.given_starts(fleet)
+        return self.cast.starting(fleet, self.task.starts(given, fleet.world, key))
 
     def _observed(self, goal: Any, scene: Scene) -> Float[Array, " numbers"]:
         each = scene.each(lambda agent: self.space.flat(self.task.observe(goal, agent, scene)))
@@ -374,49 +344,8 @@ class Env:
         steps: Count,
     ) -> Scene:
         """What there is at a tick; ``commands`` are those of each group, if there were any yet."""
-        groups = [
-            self._agents_of(fleet, number, state, perceived, commands, told)
-            for number in range(len(fleet.groups))
-        ]
-        members = self._members
-        own = jax.tree.map(lambda leaf: _picked(leaf, members.lanes), groups[members.group])
-        others: dict[str, Agent] = {}
-        for name in self._other_names:
-            group, lane = fleet.place(name)
-            others[name] = jax.tree.map(lambda leaf, at=lane: leaf[at], groups[group])
-        processes = {name: held.state for name, held in state.processes.items()}
-        elapsed = jnp.asarray(state.tick - state.began, jnp.result_type(float))
-        time_s, last = elapsed * self.fleet.dt_s, steps >= self.max_steps
-        return Scene(time_s, own, others, fleet.world, processes, last)
-
-    def nothing_told(self) -> Float[Array, "agents told"]:
-        """What agents have told before they act."""
-        return jnp.zeros((len(self.agents), len(self.rung.told)), jnp.result_type(float))
-
-    def _agents_of(
-        self,
-        fleet: Fleet,
-        number: int,
-        state: FleetState,
-        perceived: Perceived,
-        commands: list[Any] | None,
-        told: Float[Array, "agents told"],
-    ) -> Agent:
-        """A group's vehicles; of those that are no agents only what all vehicles have counts."""
-        group = fleet.groups[number]
-        lanes = len(group.names)
-        if commands is None:
-            nothing = strong(blank(group.vehicle.dynamics.native))
-            command = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (lanes,)), nothing)
-        else:
-            command = commands[number]
-        places = [self.agents.index(name) if name in self.agents else 0 for name in group.names]
-        return group.map(
-            _agent,
-            *(state.groups[number].dynamics, fleet.truths(state)[number]),
-            *(perceived.groups[number], command, told[np.asarray(places)]),
-            jnp.asarray(places, jnp.int32),
-        )
+        last = steps >= self.max_steps
+        return self.cast.scene(fleet, state, perceived, commands, told, last)
 
     def _is_forgetful(self) -> bool:
         """Whether what is seen can be looked at twice: nothing is drawn, remembered or held."""
@@ -427,37 +356,6 @@ class Env:
         parts = [(own.turbulence, own.sensors, own.estimator) for own in form.groups]
         return not jax.tree.leaves((form.processes, form.radio, parts))
 
-    def _found(self, names: Sequence[str]) -> _Members:
-        places = [self.fleet.place(name) for name in names]
-        if len({group for group, _ in places}) > 1:
-            message = (
-                f"the agents {', '.join(names)} are not alike; give all of them the same sensors, "
-                "estimator, controllers and guidance"
-            )
-            raise ScenarioError(message)
-        return _Members(places[0][0], tuple(lane for _, lane in places))
-
-
-def _agent(
-    vehicle: Vehicle,
-    dynamics: Any,
-    truth: Kinematics,
-    seen: Perception,
-    command: Any,
-    told: Float[Array, " told"],
-    number: Count,
-) -> Agent:
-    return Agent(
-        truth=truth,
-        estimate=seen.estimate,
-        measurements={name: sample.measurement for name, sample in seen.samples.items()},
-        command=command,
-        told=told,
-        actuators=strong(vehicle.dynamics.actuators(dynamics)),
-        surroundings=seen.surroundings,
-        number=number,
-    )
-
 
 def _moving(motion: Kinematics) -> Start:
     euler = motion.euler_world_from_body
@@ -465,21 +363,3 @@ def _moving(motion: Kinematics) -> Start:
         *(motion.position_world_m, euler.roll_rad, euler.pitch_rad, euler.yaw_rad),
         *(motion.velocity_world_mps, motion.angular_velocity_body_radps),
     )
-
-
-def _picked(leaf: Any, lanes: tuple[int, ...]) -> Any:
-    return leaf if lanes == tuple(range(leaf.shape[0])) else leaf[np.asarray(lanes)]
-
-
-def _agents(scenario: Scenario, task: AbstractTask) -> tuple[str, ...]:
-    """The vehicles of the task's entry.
-
-    Raises:
-        ScenarioError: if the scenario has no such entry.
-    """
-    entries = scenario.document.data["vehicles"]
-    if task.agents not in entries:
-        known = did_you_mean(task.agents, list(entries))
-        message = f"the task's agents are vehicles.{task.agents}, which is not there. {known}"
-        raise ScenarioError(message)
-    return member_names(task.agents, entries[task.agents].get("count"))

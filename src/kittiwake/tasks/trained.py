@@ -66,7 +66,7 @@ class Trained(AbstractCommander):
         """The goal of an episode that begins where the scenario says."""
         env = self._env
         begin, later = jax.random.split(key)
-        told, none = env.nothing_told(), jnp.zeros((), jnp.int32)
+        told, none = env.cast.nothing_told(), jnp.zeros((), jnp.int32)
         scene = env.scene(fleet, state, perceived, None, told, none)
         goal = strong(env.task.begin(scene, env.vehicles, begin))
         rows = jnp.zeros((len(env.agents), len(env.action_names)), jnp.result_type(float))
