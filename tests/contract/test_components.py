@@ -211,6 +211,7 @@ def test_state_is_carried_by_a_loop_in_single_precision(case, single_precision):
     assert_loop_carries(case)
 
 
+@pytest.mark.slow
 @each_kind
 def test_compiled_step_gives_what_the_plain_one_gives(case):
     inputs = inputs_of(case, CRUISING)

@@ -93,6 +93,7 @@ def test_fifty_flights_of_five_minutes_are_as_wrong_as_they_say():
     assert ((low < mean) & (mean < high)).mean() >= 0.9
 
 
+@pytest.mark.slow
 def test_a_few_flights_of_half_a_minute_are_as_wrong_as_they_say():
     seeds = 4
     # in the air feet change nothing but the time to compile

@@ -69,6 +69,7 @@ def test_a_dropped_body_comes_to_rest_as_deep_as_its_weight_presses(dt_s):
 
 
 # as far apart in mass, size and feet as the registered ones are; the AR.Drone is the liveliest
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["crazyflie", "ar-drone", "rigid-body"])
 @pytest.mark.parametrize("integrator", ["rk4", "heun"])
 def test_a_vehicle_rests_at_coarse_steps(name, integrator):
@@ -123,6 +124,7 @@ SEAWAY = MovingPlatform(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt_s", [0.002, 0.01])
 def test_a_body_rides_a_deck_in_a_seaway_for_a_minute_without_creeping(dt_s):
     begun = put_on(strong(SEAWAY.support(0.0)), 0.5, 0.3, STANDING_M)

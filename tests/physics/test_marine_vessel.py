@@ -86,6 +86,7 @@ def test_otter_sails_as_in_the_published_program_in_a_current(speeds):
     assert -rate == pytest.approx(state[5], rel=PROMISED, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_course_is_unstable_above_the_speed_of_the_published_matrices():
     # sway and yaw about straight sailing: M x' + (D + C(u)) x = 0, with Munk's and the mass's
     # moments; where the determinant of D + C is zero one root is
@@ -121,6 +122,7 @@ def test_full_thrust_gives_six_knots():
     assert float(actuators["left_radps"][-1]) == pytest.approx(103.9309, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_shafts_follow_with_their_lag():
     _, actuators = voyage(otter(), (50.0, -30.0), 0.5)
     t = DT_S * np.arange(26)
@@ -133,6 +135,7 @@ def test_shafts_follow_with_their_lag():
 # symmetry and frames
 
 
+@pytest.mark.slow
 def test_voyages_to_the_left_and_to_the_right_are_mirrored():
     left, right = (voyage(otter(), speeds, 20.0)[0] for speeds in ((40.0, 90.0), (90.0, 40.0)))
     for name in ("position_world_m", "velocity_body_mps"):
@@ -186,6 +189,7 @@ def test_otter_comes_to_rest_at_its_design_draught(height):
         assert abs(float(angle[-1])) < 1e-6
 
 
+@pytest.mark.slow
 def test_payload_sinks_it_by_its_weight():
     model = otter(payload_kg=25.0)
     motion, _ = voyage(model, duration_s=60.0)
@@ -229,6 +233,7 @@ def six_by_six(model):
     return shift.T @ mass @ shift + np.diag(added), flotation.T @ np.diag(stiff) @ flotation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tilt", [Vec3(0.002, 0.0, 0.0), Vec3(0.0, 0.002, 0.0)])
 def test_roll_and_pitch_swing_with_their_natural_periods(tilt):
     model, motion = swings({}, tilt)
@@ -371,6 +376,7 @@ def test_orbital_velocity_counts_as_current():
     )
 
 
+@pytest.mark.slow
 def test_otter_follows_long_waves_like_the_water_itself():
     amplitude, number, dt = 0.2, math.tau / 80.0, 0.02
     frequency = math.sqrt(9.81 * number)

@@ -110,6 +110,7 @@ def test_friction_holds_a_block_on_a_slope_below_its_angle_and_lets_it_slide_abo
     assert speed[-1] == pytest.approx(expected, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.2, 0.4])
 def test_a_block_that_is_pushed_aside_by_half_of_what_friction_holds_hardly_creeps(flown, share):
     weight_n = MASS_KG * GRAVITY_MPS2
@@ -134,6 +135,7 @@ def test_two_blocks_that_meet_keep_their_momentum_and_part_or_stay(flown):
     assert all(log.summary["vehicles"][name]["valid"] for name in vehicles)
 
 
+@pytest.mark.slow
 def test_what_lands_on_a_free_deck_pushes_it(flown):
     deck = {"centre_body_m": [0, 0, HALF_M], "length_m": 1.0, "width_m": 1.0}
     vehicles = {
@@ -150,6 +152,7 @@ def test_what_lands_on_a_free_deck_pushes_it(flown):
     assert landing["speed_mps"] == pytest.approx(math.hypot(1.0, fallen_mps), rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_deck_that_moves_carries_what_stands_on_it(flown):
     deck = {
         **{"type": "moving", "position_world_m": [0, 0, 1], "length_m": 2, "width_m": 2},

@@ -577,6 +577,7 @@ def test_list_of_any_name_fits_a_narrow_terminal_and_cuts_nothing_short(name):
         assert key in answer.out or key.partition(".")[2] in answer.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", library.names())
 def test_check_accepts_the_librarys_scenarios(name):
     answer = kittiwake_does("check", name)

@@ -322,7 +322,8 @@ def test_classes_are_made_for_other_programs(ros, tmp_path):
     [
         *("nav_msgs/Odometry", "nav_msgs/Path", "tf2_msgs/TFMessage", "rosgraph_msgs/Clock"),
         *("sensor_msgs/Imu", "sensor_msgs/LaserScan", "sensor_msgs/NavSatFix"),
-        *("sensor_msgs/Image", "sensor_msgs/PointCloud2", "visualization_msgs/MarkerArray"),
+        *("sensor_msgs/Image", "sensor_msgs/CameraInfo", "sensor_msgs/PointCloud2"),
+        "visualization_msgs/MarkerArray",
     ],
 )
 def test_nothing_makes_the_message_that_ros_makes_of_nothing(kind):

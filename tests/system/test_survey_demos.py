@@ -243,9 +243,8 @@ def landings(name, count, duration_s, *overrides):
     return Landings(places, *others, status != 0, EVERY / scenario.rate_hz)
 
 
-@pytest.mark.parametrize(
-    "name", ["deck-landing", pytest.param("deck-landing-waves", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["deck-landing", "deck-landing-waves"])
 def test_a_few_land_near_the_middle_and_softly(name):
     assert landings(name, FEW, 30.0).good.all()
 

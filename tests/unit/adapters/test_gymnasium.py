@@ -92,6 +92,7 @@ def three():
     return TaskVectorEnv("keep-spot-10", 3, overrides=overrides)
 
 
+@pytest.mark.slow
 def test_some_worlds_begin_anew_and_the_others_stay(three):
     first, _ = three.reset(seed=1)
     seen, *_ = three.step(np.ones((3, 8)))

@@ -311,6 +311,7 @@ TAKEOFF = {"force_takeoff": False, "height": 2.0, "takeoff_time": 4.0, "idle_tim
 LAND = {"force_landing": False, "land_time": 4.0, "idle_time": 6.0, "maximum_residual": 0.3}
 
 
+@pytest.mark.slow
 def test_commands_of_places_do_not_end_a_ramp(served):
     placed(served, "drone1", (0.0, 0.0, 0.002))
     away = position(position={"x": 50.0, "y": 0.0, "z": 0.0})

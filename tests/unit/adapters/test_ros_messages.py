@@ -374,6 +374,22 @@ def test_depths_become_points_where_a_plane_ahead_is(told):
     assert np.allclose(points[0, 3], [3.0, -side, 0.25 / 0.75 * side], rtol=1e-6)
 
 
+def test_the_geometry_that_is_told_projects_points_to_their_pixels(told):
+    ahead_m = {f"sensor.depth.depth_{v}_{u}_m": 3.0 for v in range(2) for u in range(4)}
+    seen = {f"sensor.depth.valid_{v}_{u}": 1.0 for v in range(2) for u in range(4)}
+    said = told(**ahead_m, **seen)
+    info = said["depth/camera_info"]
+    assert info["header"] == said["depth/depth"]["header"]
+    assert (info["height"], info["width"]) == (2, 4)
+    points = np.frombuffer(said["depth/points"]["data"], "<f4").reshape(2, 4, 3)
+    # to the axes of the picture: x to the right, y down, z ahead
+    optical = np.stack([-points[..., 1], -points[..., 2], points[..., 0]], axis=-1)
+    u, v, w = np.moveaxis(optical @ np.reshape(info["k"], (3, 3)).T, -1, 0)
+    np.testing.assert_allclose(u / w, np.tile(np.arange(4.0), (2, 1)), atol=1e-6)
+    np.testing.assert_allclose(v / w, np.tile(np.arange(2.0)[:, None], (1, 4)), atol=1e-6)
+    np.testing.assert_array_equal(np.reshape(info["p"], (3, 4))[:, :3].ravel(), info["k"])
+
+
 def test_distances_along_rays_become_depths(told):
     u, v, focal = 0, 0, 2.0 / math.tan(math.radians(30.0))
     ray = np.array([1.0, (2.0 - u - 0.5) / focal, (1.0 - v - 0.5) / focal])

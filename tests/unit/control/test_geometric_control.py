@@ -191,6 +191,7 @@ def errors(controller, guidance, start):
     return np.linalg.norm(apart, axis=0), frame
 
 
+@pytest.mark.slow
 def test_the_elliptic_helix_is_followed_within_what_the_missing_snap_leaves():
     error, frame = errors("lee", HELIX, {"position_world_m": [0, 0, 40]})
     assert error[0] == pytest.approx(0.6)
@@ -199,6 +200,7 @@ def test_the_elliptic_helix_is_followed_within_what_the_missing_snap_leaves():
     assert error[frame.time_s >= 5.0].max() < left
 
 
+@pytest.mark.slow
 def test_a_loop_is_flown_through_the_vertical_without_turning_round():
     error, frame = errors("mellinger", LOOP, LOOP_START)
     # a snap of 1.5 5^4 m/s^4 is not told: body and place lag behind, this by a fifth of the radius
@@ -217,6 +219,7 @@ def test_a_descent_of_three_metres_arrives_without_turning_over():
     assert attitudes(frame)[:, 2, 2].min() > math.cos(math.radians(60.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beside_m", [0.0, 0.001, 0.3])
 @pytest.mark.parametrize("speed_mps", [0.0, 3.0])
 def test_near_free_fall_the_torque_of_the_limited_law_stays_sane(beside_m, speed_mps):

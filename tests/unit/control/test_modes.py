@@ -139,6 +139,7 @@ def test_what_was_applied_before_fades(name):
     np.testing.assert_allclose(later - held, (first - held) * np.exp(-1.0), rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_mode_without_a_command_holds_the_place_found_at_the_switch(name):
     elsewhere = replace(FLYING, position_world_m=Vec3(9.0, 9.0, 9.0))

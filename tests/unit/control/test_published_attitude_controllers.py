@@ -288,6 +288,7 @@ def test_slopes_by_every_gain_are_finite(kind):
 # flights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kemper", "hoffmann", "dikmen"])
 def test_os4_reaches_its_place_and_stays_there(name):
     frame = kw.load(f"step-{name}").run().frame("os4")

@@ -189,6 +189,7 @@ def test_a_weightless_vehicle_is_refused():
         UavUsvCascade.fitted(dynamics("ar-drone"), 0.0)
 
 
+@pytest.mark.slow
 def test_ar_drone_climbs_without_overshoot_and_hovers_at_its_throttle():
     frame = kw.load("step-ar-drone").run().frame("ar-drone")
     height, time_s = frame["z_m"].to_numpy(), frame["time_s"].to_numpy()
@@ -199,6 +200,7 @@ def test_ar_drone_climbs_without_overshoot_and_hovers_at_its_throttle():
     assert throttle == pytest.approx(65.67, abs=0.05)
 
 
+@pytest.mark.slow
 def test_another_vehicle_is_held_at_its_place():
     changes = {
         "vehicles.hummingbird.controller": "uav-usv-cascade",

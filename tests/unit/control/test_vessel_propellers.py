@@ -105,6 +105,7 @@ def survey():
     return kw.load("survey-otter").run().frame("otter")
 
 
+@pytest.mark.slow
 def test_otter_surveys_its_lanes_in_a_current():
     frame = survey()
     assert frame["guidance.legs"].iloc[-1] == 8

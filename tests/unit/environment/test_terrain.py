@@ -34,6 +34,7 @@ def neighbours(classes, kind):
     return both / here.mean() ** 2
 
 
+@pytest.mark.slow
 def test_share_of_each_class_is_what_was_poured(grounds):
     share = [(grounds.classes == kind).mean(axis=(1, 2)) for kind in (OPEN, CLUTTER, OCCLUSION)]
     np.testing.assert_array_equal(share[OCCLUSION], 0.05)

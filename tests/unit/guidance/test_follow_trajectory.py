@@ -203,6 +203,7 @@ def off_course_m(name, vehicle):
     )
 
 
+@pytest.mark.slow
 def test_the_librarys_helix_is_flown_within_5_cm():
     assert off_course_m("helix", "ar-drone").max() < 0.05
 

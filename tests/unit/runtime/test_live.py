@@ -124,6 +124,7 @@ def test_a_flight_goes_on_without_a_jump_in_a_tunable_program(one):
     assert np.ptp(plain["drone"][:, 1]) > 0.1
 
 
+@pytest.mark.slow
 def test_groups_sensors_estimators_and_gusts_go_on_without_a_jump(mixed):
     before, plain, handed = beside(mixed, 1.0)
     assert_alike(handed, plain)
@@ -232,6 +233,7 @@ def test_a_lean_that_asks_for_too_much_goes_as_far_as_the_vehicle_can(drone):
     assert [*drone.course.asked] == ["drone"]
 
 
+@pytest.mark.slow
 def test_one_without_feet_lands_a_little_above_the_ground(drone):
     drone.fly(0.1)
     drone.course.ask("drone", Land())
@@ -274,6 +276,7 @@ vehicles:
 """
 
 
+@pytest.mark.slow
 def test_a_stick_flies_and_turns_a_vehicle_that_takes_velocities(in_hands):
     hands = in_hands(VELOCITIES)
     hands.settle()
@@ -518,6 +521,7 @@ vehicles:
 """
 
 
+@pytest.mark.slow
 def test_another_scheme_of_an_array_is_compiled_beside_and_taken_over(in_hands):
     hands = in_hands(ROUND)
     course = hands.course

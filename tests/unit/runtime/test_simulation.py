@@ -237,6 +237,7 @@ def test_rotor_speeds_that_are_not_four_are_refused(crazyflie):
         crazyflie.step({"crazyflie": kw.RotorSpeeds((9e9, 1.0, 1.0, 1.0))})
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 def test_each_vehicle_gets_its_own_command_in_whatever_order_they_come(pair):
     climb, sink = (kw.AttitudeThrottle(0.0, 0.0, x, 0.0, 12.0) for x in (0.8, 0.4))

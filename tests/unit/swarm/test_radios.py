@@ -148,6 +148,7 @@ def test_who_has_gone_out_of_range_is_forgotten():
         assert bool(peers.others.heard.any()) == heard
 
 
+@pytest.mark.slow
 def test_a_crowd_takes_nothing_back_that_was_heard_before():
     radio = LossyRadio(bandwidth_bps=5120.0, memory_s=1.0, most=1)
     key, count = seed_key(0), 40

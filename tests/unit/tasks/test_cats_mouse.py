@@ -45,6 +45,7 @@ def test_the_mouse_flees_from_near_cats_more_than_from_far_ones():
     np.testing.assert_allclose(got, 3.0 * push / np.linalg.norm(push), rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
 def test_cats_begin_round_the_mouse_and_apart(flights):
     starts = flights.begun(200)

@@ -48,6 +48,7 @@ def test_a_corner_of_the_area_costs_what_single_precision_holds():
     assert np.isfinite(rewards(corner, np.zeros((3, 3)))).all()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
 def test_each_begins_anywhere_about_the_landing_place():
     flights = scenes.Flights(make("holding-pattern"))

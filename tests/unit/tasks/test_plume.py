@@ -92,6 +92,7 @@ def three():
     return scenes.Flights(make("plume-team", overrides={"task.locations": 10}))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
 def test_each_begins_anywhere_in_wind_from_anywhere(three):
     states = three.begun(64)
@@ -121,6 +122,7 @@ def test_wind_and_the_ways_to_the_locations_are_seen(three):
     assert np.linalg.norm(wind) == pytest.approx(3.0, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [1, 11, 9])
 def test_samples_have_to_be_enough_to_be_compared(window):
     with pytest.raises(ScenarioError, match=r"task: window: .* divisor of the 10 control steps"):

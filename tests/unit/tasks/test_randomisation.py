@@ -106,6 +106,7 @@ def test_what_is_a_sum_is_that_of_a_scenario_with_the_numbers(env):
 ROTOR = "vehicles.crazyflie.parameters.rotor"
 
 
+@pytest.mark.slow
 def test_what_follows_from_a_number_is_taken_from_builds_with_it():
     """Torque and the greatest speed of rotors are mixed; one episode is one build."""
     drawn = {

@@ -100,6 +100,7 @@ def test_worlds_and_episodes_differ_in_their_noise(flown):
     assert (first[:, 1] != second[:, 1]).all()
 
 
+@pytest.mark.slow
 def test_a_lost_vehicle_ends_its_episode_with_the_penalty():
     env = kw.make("keep-spot", conditions="noiseless", overrides={"world.area.z_m": [9.9, 10.1]})
     with jax.enable_x64(False):

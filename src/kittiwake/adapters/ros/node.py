@@ -1,8 +1,8 @@
 """What the simulator asks of a ROS node, whichever ROS it belongs to.
 
-A *plain message* is a mapping of field names to numbers, strings, lists and mappings; a time is an
-integer of nanoseconds, and what is left out is zero or empty. Kinds are written as in ROS 1
-("nav_msgs/Odometry"), topics and names absolutely ("/drone/odometry").
+A *plain message* is a mapping of field names, those of ROS 2, to numbers, strings, lists and
+mappings; a time is an integer of nanoseconds, and what is left out is zero or empty. Kinds are
+written as in ROS 1 ("nav_msgs/Odometry"), topics and names absolutely ("/drone/odometry").
 """
 
 from collections.abc import Callable, Mapping, Sequence

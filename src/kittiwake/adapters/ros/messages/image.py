@@ -1,4 +1,4 @@
-"""Pictures, depths and the points that they show.
+"""Pictures, depths and the points that they show, and the geometry of the camera beside them.
 
 A depth image has depths along the optical axis in metres as 32FC1, and infinity where nothing was
 seen, as REP 118 has it. Images are told in the axes of the picture, points in those of the camera.
@@ -16,11 +16,13 @@ from kittiwake.sensors.camera import COLOURS, WHITE, Camera
 from kittiwake.sensors.range_camera import RangeCamera
 
 IMAGE, POINT_CLOUD = "sensor_msgs/Image", "sensor_msgs/PointCloud2"
+CAMERA_INFO = "sensor_msgs/CameraInfo"
+UNTURNED = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 FLOAT32, FLOAT_BYTES = 7, 4
 
 
 def picture_topics(carried: Carried) -> list[Topic]:
-    """Of a camera: its picture, and its depths if it tells them."""
+    """Of a camera: its picture and geometry, and its depths if it tells them."""
     camera = carried.sensor
     assert isinstance(camera, Camera)
     size = (camera.height, camera.width)
@@ -30,12 +32,12 @@ def picture_topics(carried: Carried) -> list[Topic]:
         pixels = np.rint(row[colour] * WHITE).astype(np.uint8)
         return _image(ns, frame, "rgb8", pixels.reshape(*size, COLOURS))
 
-    topics = [Topic(f"{carried.name}/image_raw", IMAGE, picture)]
-    return topics + (depth_topics(carried) if camera.depth else [])
+    told = [Topic(f"{carried.name}/image_raw", IMAGE, picture)]
+    return told + (depth_topics(carried) if camera.depth else [_geometry(carried)])
 
 
 def depth_topics(carried: Carried) -> list[Topic]:
-    """Of what tells depths: an image, and the points in space."""
+    """Of what tells depths: an image, the points in space, and its geometry."""
     camera = carried.sensor
     assert isinstance(camera, Camera | RangeCamera)
     size = (camera.height, camera.width)
@@ -57,7 +59,11 @@ def depth_topics(carried: Carried) -> list[Topic]:
         return point_cloud(ns, carried.frame, there, size)
 
     name = carried.name
-    return [Topic(f"{name}/depth", IMAGE, image), Topic(f"{name}/points", POINT_CLOUD, points)]
+    return [
+        Topic(f"{name}/depth", IMAGE, image),
+        Topic(f"{name}/points", POINT_CLOUD, points),
+        _geometry(carried),
+    ]
 
 
 def point_cloud(ns: int, frame: str, points_m: Any, size: tuple[int, int]) -> PlainMessage:
@@ -91,9 +97,37 @@ def _image(ns: int, frame: str, encoding: str, pixels: Any) -> PlainMessage:
     }
 
 
+def _geometry(carried: Carried) -> Topic:
+    """``sensor_msgs/CameraInfo``: a pinhole without distortion; pixels count at their middles."""
+    camera = carried.sensor
+    assert isinstance(camera, Camera | RangeCamera)
+    focal, frame = _focal_length(camera), carried.part(OPTICAL)
+    middle = 0.5 * (camera.width - 1), 0.5 * (camera.height - 1)
+    above = [[focal, 0.0, middle[0]], [0.0, focal, middle[1]], [0.0, 0.0, 1.0]]
+    fixed = {
+        "height": camera.height,
+        "width": camera.width,
+        "distortion_model": "plumb_bob",
+        "d": [0.0] * 5,
+        "k": [number for row in above for number in row],
+        "r": list(UNTURNED),
+        "p": [number for row in above for number in (*row, 0.0)],
+    }
+
+    def info(_: Row, ns: int) -> PlainMessage:
+        return {"header": header(ns, frame), **fixed}
+
+    return Topic(f"{carried.name}/camera_info", CAMERA_INFO, info)
+
+
+def _focal_length(camera: Camera | RangeCamera) -> float:
+    """In pixels."""
+    return 0.5 * camera.width / tan(0.5 * float(camera.horizontal_field_of_view_rad))
+
+
 def _rays(camera: Camera | RangeCamera) -> Any:
     """Through the pixels, row by row, to a metre along the optical axis: x ahead, y to the left."""
-    focal = 0.5 * camera.width / tan(0.5 * float(camera.horizontal_field_of_view_rad))
+    focal = _focal_length(camera)
     left = (0.5 * camera.width - np.arange(camera.width) - 0.5) / focal
     up = (0.5 * camera.height - np.arange(camera.height) - 0.5) / focal
     aside, above = np.meshgrid(left, up)

@@ -14,9 +14,13 @@ Filler = Callable[[Mapping[str, Any]], Any]
 
 
 class Slot(NamedTuple):
-    """A field: how what is given goes into it, unless just as it is, and what it is otherwise."""
+    """A field: how what is given goes into it, unless just as it is, and what it is otherwise.
+
+    ``plain`` is its name in plain messages, which have small letters only, as ROS 2 has them.
+    """
 
     name: str
+    plain: str
     put: Callable[[Any], Any] | None
     left_out: Callable[[], Any]
 
@@ -36,8 +40,8 @@ def filler(kind: Any) -> Filler:
 
     def fill(plain: Mapping[str, Any]) -> Any:
         message, given = new(kind), 0
-        for name, put, left_out in slots:
-            value = plain.get(name)
+        for name, called, put, left_out in slots:
+            value = plain.get(called)
             if value is None:
                 setattr(message, name, left_out())
             else:
@@ -56,11 +60,11 @@ def _slot(name: str, type_name: str, blank: Any) -> Slot:
     if bracket:
         many = None if put is None else partial(_each, put)
         copy = bytes if isinstance(blank, bytes) else list[Any]
-        return Slot(name, many, partial(copy, blank))
+        return Slot(name, name.lower(), many, partial(copy, blank))
     if put is None:
-        return Slot(name, None, lambda: blank)
+        return Slot(name, name.lower(), None, lambda: blank)
     nothing = 0 if element in {"time", "duration"} else dict[str, Any]()
-    return Slot(name, put, partial(put, nothing))
+    return Slot(name, name.lower(), put, partial(put, nothing))
 
 
 def _putting(type_name: str) -> Callable[[Any], Any] | None:
@@ -79,7 +83,8 @@ def _moment(kind: Any, time_ns: int) -> Any:
 
 
 def _refuse(kind: Any, plain: Mapping[str, Any]) -> None:
-    unknown = [name for name in plain if name not in kind.__slots__]
+    known = [name.lower() for name in kind.__slots__]
+    unknown = [name for name in plain if name not in known]
     if unknown:
         message = f"{kind._type} has no field '{unknown[0]}'. "
-        raise RosError(message + did_you_mean(unknown[0], list(kind.__slots__)))
+        raise RosError(message + did_you_mean(unknown[0], known))
