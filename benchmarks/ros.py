@@ -118,6 +118,10 @@ class Peer1:
             topic, self.message(kind), queue_size=1, tcp_nodelay=True
         ).publish
 
+    def close(self) -> None:
+        """Leaves ROS."""
+        self._rospy.signal_shutdown("it has heard enough")
+
 
 class Peer2:
     """Somebody else's node of ROS 2."""
@@ -128,14 +132,11 @@ class Peer2:
         rclpy = library2("rclpy")
         rclpy.init()
         self._node = rclpy.create_node("listener")
-        executor = library2("rclpy.experimental.events_executor").EventsExecutor()
-        executor.add_node(self._node)
-
-        def spin() -> None:
-            while True:
-                executor.spin_once(0.1)
-
-        threading.Thread(target=spin, daemon=True).start()
+        self._executor = library2("rclpy.experimental.events_executor").EventsExecutor()
+        self._executor.add_node(self._node)
+        self._left = threading.Event()
+        self._thread = threading.Thread(target=self._spin)
+        self._thread.start()
 
     def topics(self) -> list[str]:
         """All that somebody publishes or hears."""
@@ -149,10 +150,29 @@ class Peer2:
         """What publishes."""
         return self._node.create_publisher(self.message(kind), topic, 10).publish
 
+    def close(self) -> None:
+        """Leaves ROS."""
+        self._left.set()
+        self._thread.join()
+        self._executor.shutdown()
+        library2("rclpy").shutdown()
+
+    def _spin(self) -> None:
+        while not self._left.is_set():
+            self._executor.spin_once(0.1)
+
 
 def listen(kind: str, drones: int, seconds: float) -> dict[str, Any]:
     """In a process of its own: by how much messages were late, and latencies of commands."""
     peer = Peer1() if kind == "ros1" else Peer2()
+    try:
+        return heard_by(peer, kind, drones, seconds)
+    finally:
+        peer.close()
+
+
+def heard_by(peer: Peer1 | Peer2, kind: str, drones: int, seconds: float) -> dict[str, Any]:
+    """What ``listen`` returns, by a node that is there."""
     names = served(peer, drones)
     ways: dict[str, list[float]] = {name: [] for name in names}
     speeds: dict[str, float] = {}

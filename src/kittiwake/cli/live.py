@@ -1,7 +1,7 @@
 """Flights of a scenario that people watch and steer, for commands that fly so."""
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kittiwake.analysis.log import Log
-    from kittiwake.runtime.loop import Flight
+    from kittiwake.runtime.loop import Follow
     from kittiwake.runtime.session import Session
     from kittiwake.scenario.scenario import Scenario
     from kittiwake.viewer.cockpit import Cockpit
@@ -84,7 +84,7 @@ def fly_live(
     speed: float,
     page: Page,
     folder: "Path",
-    follow: "Callable[[Flight], Callable[[float], None]]",
+    follow: "Follow",
     *,
     joystick: bool,
 ) -> "Log":
@@ -102,7 +102,7 @@ def fly_by_gamepad(
     scenario: "Scenario",
     speed: float,
     folder: "Path",
-    follow: "Callable[[Flight], Callable[[float], None]]",
+    progress: "AbstractContextManager[Follow]",
 ) -> "Log":
     """One flight into a folder without a page; one that is begun anew takes its place."""
     from kittiwake.runtime.clock import Clock
@@ -116,7 +116,10 @@ def fly_by_gamepad(
         for problem in session.course.take_problems():
             typer.echo(problem, err=True)
 
-    with _by_gamepad(session, lambda _, words: typer.echo(words, err=True), wanted=True):
+    def say(_: str, words: str) -> None:
+        typer.echo(words, err=True)
+
+    with progress as follow, _by_gamepad(session, say, wanted=True):
         while True:
             log = session.fly(folder, follow)
             if not session.wanted_again:

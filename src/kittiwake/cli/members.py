@@ -4,8 +4,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,7 @@ from kittiwake.core.errors import HubError
 if TYPE_CHECKING:
     from kittiwake.adapters.hub.client import Member
     from kittiwake.analysis.log import Log
-    from kittiwake.runtime.loop import Flight
+    from kittiwake.runtime.loop import Follow
     from kittiwake.scenario.scenario import Scenario
 
 # for a hub of our own to open its ports
@@ -40,7 +40,7 @@ def fly_by_hub(
     hub: HubPlace,
     speed: float,
     folder: Path,
-    follow: "Callable[[Flight], Callable[[float], None]]",
+    progress: "AbstractContextManager[Follow]",
 ) -> "Log":
     """One flight into a folder, guided by the hub there, or by one of its own.
 
@@ -50,7 +50,7 @@ def fly_by_hub(
         hub: where it is.
         speed: how many times real time; infinity for as fast as it goes.
         folder: for the results.
-        follow: shows progress.
+        progress: shows it, from when the flight is compiled.
     """
     from kittiwake.adapters.hub.pilot import HubPilot
     from kittiwake.runtime.course import Compiled
@@ -64,6 +64,7 @@ def fly_by_hub(
         if not _listens(hub):
             stack.enter_context(_own_hub(written, hub))
         pilot = HubPilot(scenario, _rate_of(scenario, hub, token))
+        follow = stack.enter_context(progress)
         simulation = Simulation(scenario)
         # compiled before anybody joins, for the hub does not wait
         clock = None if speed == inf else Pace(speed)

@@ -1,9 +1,9 @@
 """Flights that ROS nodes take part in, for ``kittiwake serve``."""
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Literal
 
 import typer
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kittiwake.adapters.ros.bridge import Bridge
     from kittiwake.adapters.ros.node import RosNode
     from kittiwake.analysis.log import Log
-    from kittiwake.runtime.loop import Flight
+    from kittiwake.runtime.loop import Follow
     from kittiwake.runtime.session import Session
     from kittiwake.scenario.scenario import Scenario
 
@@ -28,7 +28,7 @@ def fly_by_ros(
     kind: RosKind,
     speed: float,
     folder: "Path",
-    follow: "Callable[[Flight], Callable[[float], None]]",
+    progress: "AbstractContextManager[Follow]",
 ) -> "Log":
     """One flight into a folder; one that is begun anew takes its place.
 
@@ -41,18 +41,19 @@ def fly_by_ros(
     from kittiwake.runtime.session import Session
 
     node = _node(kind)
+    bridge = Bridge(node)
     try:
         prepare_folder(folder)
-        bridge = Bridge(node)
         session = Session(scenario, Clock(speed), bridge.watch, TELLS_HZ)
         session.clock.paused = True
-        with _opened_when_ready(session, bridge, node):
+        with progress as follow, _opened_when_ready(session, bridge, node):
             while True:
                 log = session.fly(folder, follow)
                 if not (session.wanted_again or _begins_anew(session, log, node)):
                     return log
                 session.begin_again()
     finally:
+        bridge.close()
         node.close()
 
 
@@ -64,13 +65,11 @@ def _begins_anew(session: "Session", log: "Log", node: "RosNode") -> bool:
     reason = (log.summary or {})["reason"] or ""
     if session.over or not reason or reason.startswith(STOPPED):
         return False
-    said = f"the flight has failed: {reason}. Begin anew with /gazebo/reset_world"
-    node.error(said)
-    typer.echo(f"{said}, or end this with Ctrl-C.", err=True)
+    node.error(f"the flight has failed: {reason}. Begin anew with /gazebo/reset_world")
     with stop_requests() as stopped:
         while not (session.wanted_again or session.over or stopped()):
             time.sleep(LOOKS_S)
-    return session.wanted_again and not session.over
+        return session.wanted_again and not (session.over or stopped())
 
 
 def _node(kind: RosKind) -> "RosNode":
@@ -89,7 +88,7 @@ def _opened_when_ready(session: "Session", bridge: "Bridge", node: "RosNode") ->
 
     def open_bridge() -> None:
         try:
-            while not (session.course.ready or session.over):
+            while not (session.course.prepared or session.over):
                 time.sleep(LOOKS_S)
             if session.over:
                 return

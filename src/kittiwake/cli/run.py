@@ -21,7 +21,7 @@ from kittiwake.core.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kittiwake.runtime.loop import Flight
+    from kittiwake.runtime.loop import Flight, Follow
 
 RUN_FAILED = 1
 LARGEST_SEED = 2**63 - 1
@@ -129,7 +129,7 @@ def _seed(written: str) -> int:
 
 
 @contextlib.contextmanager
-def show_progress(*, shown: bool) -> "Generator[Callable[[Flight], Callable[[float], None]]]":
+def show_progress(*, shown: bool) -> "Generator[Follow]":
     """A bar over simulated time, on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

@@ -72,7 +72,7 @@ def serve(
 
     way = _way_of({"--hub": with_hub, "--joystick": joystick, "--ros1": ros1, "--ros2": ros2})
     if way != "--hub":
-        refuse({"--lockstep": lockstep}, way)
+        refuse({"--lockstep": lockstep, "--token-file": token_file}, way)
     pace = hub_pace_of(speed, lockstep=lockstep) if way == "--hub" else pace_of(speed)
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
@@ -81,16 +81,16 @@ def serve(
     if not quiet:
         show_remarks(loaded)
     folder = out or Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    with show_progress(shown=not (as_json or quiet)) as progress:
-        match way:
-            case "--hub":
-                hub = HubPlace(host, base_port, token_file, lockstep)
-                log = fly_by_hub(loaded, [scenario, *items], hub, pace, folder, progress)
-            case "--joystick":
-                log = fly_by_gamepad(loaded, pace, folder, progress)
-            case _:
-                log = fly_by_ros(loaded, "ros1" if ros1 else "ros2", pace, folder, progress)
-        save_overview(log, folder / PICTURE_FILE)
+    progress = show_progress(shown=not (as_json or quiet))
+    match way:
+        case "--hub":
+            hub = HubPlace(host, base_port, token_file, lockstep)
+            log = fly_by_hub(loaded, [scenario, *items], hub, pace, folder, progress)
+        case "--joystick":
+            log = fly_by_gamepad(loaded, pace, folder, progress)
+        case _:
+            log = fly_by_ros(loaded, "ros1" if ros1 else "ros2", pace, folder, progress)
+    save_overview(log, folder / PICTURE_FILE)
     _end(log, folder, as_json=as_json, quiet=quiet)
 
 

@@ -27,6 +27,8 @@ class AbstractDynamics(eqx.Module):
     """
 
     native: ClassVar[type]
+    # on the water, whatever it is told
+    floats: ClassVar[bool] = False
 
     size_body_m: eqx.AbstractVar[Vec3]
     deck: eqx.AbstractVar[Deck | None]

@@ -117,6 +117,7 @@ class MarineVessel(AbstractDynamics):
     """
 
     native: ClassVar[type] = PropellerSpeeds
+    floats: ClassVar[bool] = True
 
     mass_kg: Annotated[Real, POSITIVE]
     centre_of_mass_body_m: Vec3

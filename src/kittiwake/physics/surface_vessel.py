@@ -96,6 +96,7 @@ class SurfaceVessel(AbstractDynamics):
     """
 
     native: ClassVar[type] = RudderThrust
+    floats: ClassVar[bool] = True
 
     mass_kg: Annotated[Real, POSITIVE]
     yaw_inertia_kgm2: Annotated[Real, POSITIVE]

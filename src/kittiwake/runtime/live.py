@@ -119,6 +119,11 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         return self._workshop.latest is not None
 
     @property
+    def prepared(self) -> bool:
+        """Whether it is ready, or cannot become so, which is a problem that is told."""
+        return self._workshop.tried
+
+    @property
     def over(self) -> bool:
         """Whether the flight has ended, so that nothing can be asked for any more."""
         return self._workshop.closed
@@ -227,9 +232,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
     def check(self, vehicle: str, maneuver: Maneuver) -> None:
         """Refuses what ``ask`` refuses, and changes nothing."""
         self._refuse_when_over()
-        able, now = self.ability(vehicle), self.situation(vehicle)
-        if now is None:
-            return
+        able, now = self.ability(vehicle), self.situation(vehicle) or self._first(vehicle)
         # of a copy, because what is asked for begins when it is flown
         signal = copy(maneuver).signal(now, able)
         numbers_of({vehicle: signal}, self.scenario.vehicles)
@@ -286,8 +289,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         if part not in known:
             message = f"'{vehicle}' has no '{part}' that fails. {did_you_mean(part, [*known])}"
             raise CommandError(message)
-        if self._workshop.fail(vehicle, part, self.time_s, failed=failed):
-            self._touched = True
+        self._touched |= self._workshop.fail(vehicle, part, self.time_s, failed=failed)
 
     def take_problems(self) -> list[str]:
         """What could not be done since one asked last."""
@@ -328,11 +330,15 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         if vehicle not in self._rows:
             return
         row = self._rows[vehicle].copy()
-        for column, value in motion_columns(start.kinematics()).items():
-            place = self._places[vehicle].get(f"estimate.{column}")
+        for column, value in _believed(start).items():
+            place = self._places[vehicle].get(column)
             if place is not None:
                 row[place] = value
         self._rows = {**self._rows, vehicle: row}
+
+    def _first(self, vehicle: str) -> Situation:
+        """What it believes before the first block."""
+        return situation_of({"time_s": 0.0, **_believed(self.scenario.vehicles[vehicle].start)})
 
     def _refuse_when_over(self) -> None:
         if self.over:
@@ -355,8 +361,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
 
     def _build(self, key: str, whose: str, said: str, change: Change) -> None:
         """Has the scenario changed; of changes of the same only the newest is done."""
-        self._workshop.change(key, Wanted(whose, said, change))
         self._touched = True
+        self._workshop.change(key, Wanted(whose, said, change))
 
     def _take(self, built: Built) -> None:
         """In the workshop: what it has built is flown from the next block on."""
@@ -393,6 +399,11 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
                     rows[:, self.layout.columns[name].index(FAULTS)] = np.sum(begun, axis=0)
                 block[name] = rows
         return {name: block[name] for name in self.layout.columns}
+
+
+def _believed(start: Start) -> dict[str, float]:
+    motion = motion_columns(start.kinematics())
+    return {f"estimate.{column}": float(value) for column, value in motion.items()}
 
 
 def _written(place_m: Vec3) -> str:

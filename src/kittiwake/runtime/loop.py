@@ -8,7 +8,7 @@ the scenario calls that a failure, or when asked to.
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float64
@@ -133,6 +133,10 @@ class Flight:
             for name, rows in block.items()
         }
         sink.write(thinned)
+
+
+# what shows how far a flight is, once there is one
+Follow: TypeAlias = Callable[[Flight], Callable[[float], None]]
 
 
 @dataclass

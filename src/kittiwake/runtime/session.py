@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from kittiwake.analysis.log import Log
 from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.live import BLOCKS_HZ, LiveCourse
-from kittiwake.runtime.loop import Flight
+from kittiwake.runtime.loop import Follow
 from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.tunable import TunableProgram
@@ -50,9 +50,7 @@ class Session:
         """Whether there is to be no other flight."""
         return self._closed.is_set()
 
-    def fly(
-        self, folder: Path, follow: Callable[[Flight], Callable[[float], None]] = lambda _: _unseen
-    ) -> Log:
+    def fly(self, folder: Path, follow: Follow = lambda _: _unseen) -> Log:
         """Flies into a folder, to the end or until it is to begin again or to close."""
         with self.course:
             flight = self.simulation.flight(seed=self.seed, course=self.course)
@@ -66,13 +64,15 @@ class Session:
         return not self._closed.is_set()
 
     def restart(self, seed: int | None = None) -> None:
-        """Ends the flight and begins anew, with all changes; failed parts work again."""
+        """Ends the flight and begins anew, with all changes; a pause stays, failed parts do not."""
         self._next_seed = self.seed if seed is None else seed
         self._again.set()
 
     def begin_again(self) -> None:
         """Gets ready for the flight that was asked for."""
         self._again.clear()
+        # steps that were asked of the flight before are none of this one
+        self.clock.paused = self.clock.paused
         self._begin(self.course.wanted, self._next_seed, self.course.latest)
 
     def close(self) -> None:

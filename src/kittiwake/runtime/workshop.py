@@ -81,7 +81,12 @@ class Workshop:
         self._lock = threading.RLock()
         # a process ends after the program that is being compiled, which cannot be cut short
         self._thread = ThreadPoolExecutor(1, "workshop")
-        self._closed = False
+        self._closed, self._tried = False, False
+
+    @property
+    def tried(self) -> bool:
+        """Whether the first program is there, or cannot be built."""
+        return self._tried
 
     @property
     def latest(self) -> TunableProgram | None:
@@ -137,9 +142,9 @@ class Workshop:
         self._look()
         return True
 
-    def settle(self) -> None:
-        """Returns when all that was wanted is built."""
-        self._thread.submit(lambda: None).result()
+    def settle(self, within_s: float) -> None:
+        """Returns when all that was wanted is built; raises ``TimeoutError`` if that is late."""
+        self._thread.submit(lambda: None).result(within_s)
 
     def _look(self) -> None:
         """Has the thread look at what is wanted, while there is a flight."""
@@ -157,6 +162,7 @@ class Workshop:
         finally:
             with self._lock:
                 self._doing = {}
+            self._tried = True
 
     def _renew(self, order: Order) -> None:
         """The program for the scenario as it is wanted now."""

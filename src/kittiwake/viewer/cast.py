@@ -12,8 +12,6 @@ import numpy as np
 
 from kittiwake.core.look import Look
 from kittiwake.core.vehicle import Vehicle
-from kittiwake.physics.marine_vessel import MarineVessel
-from kittiwake.physics.surface_vessel import SurfaceVessel
 from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 from kittiwake.viewer.airframe import Airframe, airframe_looks, airframe_of, rotor_looks
 from kittiwake.viewer.decks import Decks
@@ -209,7 +207,7 @@ def _free(name: str, used: set[str]) -> str:
 
 
 def _add_vehicle(batches: _Batches, number: int, name: str, vehicle: Vehicle) -> None:
-    if isinstance(vehicle.dynamics, SurfaceVessel | MarineVessel):
+    if vehicle.dynamics.floats:
         _add_vessel(batches, number, vehicle)
     else:
         _add_airframe(batches, number, name, vehicle)

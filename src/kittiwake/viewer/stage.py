@@ -19,8 +19,6 @@ from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.environment.obstacles.mesh import Mesh
 from kittiwake.environment.obstacles.placed import q_world_from_own
 from kittiwake.environment.regions import ForceRegion, WindRegion
-from kittiwake.physics.marine_vessel import MarineVessel
-from kittiwake.physics.surface_vessel import SurfaceVessel
 from kittiwake.viewer.extent import Extent, area_of, extent_of
 from kittiwake.viewer.frame import Show
 from kittiwake.viewer.land import land_looks
@@ -94,7 +92,7 @@ def is_water(name: str) -> bool:
 def floats(show: Show) -> bool:
     """Whether there is water in a show."""
     vehicles = show.scenario.vehicles.values()
-    vessels = any(isinstance(one.dynamics, SurfaceVessel | MarineVessel) for one in vehicles)
+    vessels = any(one.dynamics.floats for one in vehicles)
     return vessels or WAVES in show.scenario.world.processes
 
 

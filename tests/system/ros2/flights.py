@@ -237,8 +237,8 @@ def told(world):
     world.say("/kittiwake/real_time_factor", Float64(data=0.5))
     count = len(stamps)
     world.until(lambda: len(stamps) > count + 10)
-    world.call(Empty, "/gazebo/reset_world")
     before = stamps[-1]
+    world.call(Empty, "/gazebo/reset_world")
     world.until(lambda: 0.1 < stamps[-1] < before, 60.0)
     return {"stamps": stamps[:count], "before": before, "after": stamps[-1]}
 

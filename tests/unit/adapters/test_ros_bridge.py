@@ -12,6 +12,7 @@ from tests.unit.runtime.hands import Hands
 
 from kittiwake.adapters.ros.bridge import TELLS_HZ, Bridge
 from kittiwake.adapters.ros.tuning import LiveGains
+from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
@@ -227,8 +228,9 @@ def test_gains_show_what_they_are_and_change_what_they_say(served):
     assert ladder["UavGazeboVelocity"].attitude.tilt_frequency_radps == 6.0
     others = {type(r.component).__name__: r.component for r in ladder_of(served, "drone2")}
     assert others["EulerAttitude"].tilt_frequency_radps == 5.0
-    assert change({"Wa": 11.0})["Wa"] == 6.0
-    assert change({"Wp": 0.0})["Wp"] == 0.5
+    for wanted in ({"Wa": 11.0}, {"Wp": 0.0}):
+        with pytest.raises(KittiwakeError):
+            change(wanted)
     assert len(served.node.said) == 2
     assert "Wa 11 is not allowed; must be from 0 to 10" in served.node.said[0]
     change({"Wa": 5.0})
@@ -382,14 +384,38 @@ def test_drones_of_one_entry_show_gains_that_one_of_them_was_told(mixed):
     one, other = names
     _, change = mixed.node.gains[one]
     change({"Wp": 1.5})
-    deadline_s = time.monotonic() + 10.0
-    while not mixed.node.told[other] and time.monotonic() < deadline_s:
-        time.sleep(0.01)
+    shown(mixed)
     assert mixed.node.told[other][-1]["Wp"] == 1.5
-    assert mixed.node.told[one] == []
-    # what is shown is told to the one that shows it, and that is no change
-    mixed.node.gains[other][1](mixed.node.told[other][-1])
-    assert len(mixed.node.told[other]) == 1
+    assert mixed.node.told[one][-1]["Wp"] == 1.5
+
+
+def shown(served):
+    """When all changes of gains have been shown."""
+    served.bridge._gains._thread.submit(lambda: None).result(timeout=30.0)
+
+
+def test_what_is_shown_is_no_order_even_if_it_comes_late(mixed):
+    one, other = (name for name in mixed.node.gains if "drone" in name)
+    (_, change), (_, change_other) = mixed.node.gains[one], mixed.node.gains[other]
+
+    def late(values):
+        # as servers do, which tell whoever offered them; meanwhile somebody has changed it again
+        mixed.node.told[other].append(change_other({**values, "Wp": 0.25}))
+
+    offered = mixed.bridge._gains._offered["drone"]
+    others = [
+        (gains, show) if gains.vehicle != "drone-2" else (gains, late) for gains, show in offered
+    ]
+    before = offered[:]
+    offered[:] = others
+    try:
+        change({"Wp": 1.75})
+        shown(mixed)
+    finally:
+        offered[:] = before
+    assert mixed.node.told[other][-1]["Wp"] == 1.75
+    gains, _ = offered[0]
+    assert gains.values(mixed.course)["Wp"] == 1.75
 
 
 def test_a_boat_keeps_no_commands_of_modes_that_it_cannot_fly(mixed):
@@ -414,16 +440,23 @@ def test_a_flight_that_begins_anew_is_there_when_that_is_answered(mixed):
     before = session.course
     session.clock.paused = True
     with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(mixed.ask, "/gazebo/reset_world")
-        assert session._again.wait(10.0)
-        session.begin_again()
-        session.course.begin(session.seed, 0)
-        assert answer.result(timeout=120.0) == {}
+        try:
+            answer = pool.submit(mixed.ask, "/gazebo/reset_world")
+            assert session._again.wait(10.0)
+            time.sleep(0.1)
+            assert not answer.done()
+            session.begin_again()
+            session.course.begin(session.seed, 0)
+            assert answer.result(timeout=120.0) == {}
+        finally:
+            session.close()
     assert session.course is not before
     assert session.course.ready
     assert session.clock.paused
-    session.clock.paused = False
+    # what is refused before the first block as well
+    assert mixed.ask("/boat/switch_mode", mode={"mode": 3}).reason.startswith("'boat' cannot fly")
     session.course.__exit__()
+    assert mixed.ask("/kittiwake/step")["message"] == "the flight is over"
 
 
 def test_what_a_vehicle_is_cannot_be_tuned():

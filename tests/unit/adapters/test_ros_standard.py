@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kittiwake.adapters.ros.node import Refused
 from kittiwake.adapters.ros.ros2 import standard
 from kittiwake.adapters.ros.ros2.library import is_there, library, message_class
 from kittiwake.adapters.ros.ros2.original import Land, Takeoff, Vector
@@ -265,7 +266,7 @@ def test_triggers_answer_in_words():
     assert answer(land, {}) == between
     assert answer(land, Refused("no", {})) == {"success": False, "message": "no"}
     far = answer(land, {"landed_forcefully": False, "success": False})
-    assert far["message"] == "too far from the ground to switch its motors off"
+    assert far["message"] == "too far from where it should be to switch its motors off"
     assert not far["success"]
     assert answer(mode, {"mode": {"mode": 4}}) == {"success": True, "message": "thrust_velocity"}
 

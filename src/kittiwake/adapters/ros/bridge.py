@@ -4,6 +4,7 @@ Topics and services are those of uav_gazebo, and of Gazebo for the world as a wh
 refuses is a line in the log of ROS, and changes nothing.
 """
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,6 +21,7 @@ from kittiwake.adapters.ros.sticks import Sticks
 from kittiwake.adapters.ros.vehicle_services import VehicleServices
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
+from kittiwake.runtime.live import LiveCourse
 from kittiwake.runtime.session import Session
 from kittiwake.runtime.watch import Block
 
@@ -42,6 +44,8 @@ class Bridge:
         self._node = node
         self._told: list[tuple[Telemetry, str, dict[str, Publish]]] = []
         self._pilots: list[Pilot] = []
+        self._gains: GainsDesk | None = None
+        self._beginning = threading.Lock()
 
     def open(self, session: Session) -> None:
         """Publishes and takes part from now on."""
@@ -50,7 +54,8 @@ class Bridge:
         settings, spaces = scenario.ros, legal_names(scenario.vehicles)
         self._session = session
         self._clock, self._transforms = node.publisher("/clock", CLOCK), node.transforms()
-        desk, gains, still, told = Desk(node), GainsDesk(node, session), [], []
+        desk, still, told = Desk(node), [], []
+        self._gains = gains = GainsDesk(node, session)
         for name, space in spaces.items():
             vehicle = scenario.vehicles[name]
             telemetry = Telemetry(
@@ -70,6 +75,11 @@ class Bridge:
         node.publisher("/obstacles", OBSTACLES, latched=True)(obstacles(scenario.world, settings))
         self._take_orders(desk, {space: name for name, space in spaces.items()})
         self._told = told
+
+    def close(self) -> None:
+        """Leaves the node alone."""
+        if self._gains is not None:
+            self._gains.close()
 
     def watch(self, block: Block) -> None:
         """Tells what a block has brought."""
@@ -128,14 +138,29 @@ class Bridge:
         if not self._session.clock.paused:
             message = "time does not stand still; call /gazebo/pause_physics before"
             raise CommandError(message)
+        self._refuse_when_over()
         self._session.clock.step()
 
     def _begin_anew(self) -> None:
         """Until the next flight is there and takes orders."""
-        session, before = self._session, self._session.course
-        session.restart()
-        while not session.over and (session.course is before or not session.course.ready):
-            time.sleep(LOOKS_S)
+        session = self._session
+        with self._beginning:
+            before = session.course
+            session.restart()
+            while not (session.over or self._is_there_after(before)):
+                time.sleep(LOOKS_S)
+            self._refuse_when_over()
+
+    def _is_there_after(self, before: LiveCourse) -> bool:
+        """Whether another flight than that one flies, or did, and takes orders if it does."""
+        session, course = self._session, self._session.course
+        is_another = course is not before and not session.wanted_again
+        return is_another and (course.prepared or course.over)
+
+    def _refuse_when_over(self) -> None:
+        if self._session.over or self._session.course.over:
+            message = "the flight is over"
+            raise CommandError(message)
 
     def _speed(self, message: Any) -> None:
         self._session.clock.speed = float(message.data)

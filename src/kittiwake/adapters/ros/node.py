@@ -54,7 +54,8 @@ class RosNode(Protocol):
         Args:
             namespace: where they stand.
             gains: what there is.
-            changed: told the values that are to change, says which values hold then.
+            changed: told the values that are to change, says which values hold then, or raises
+                a ``KittiwakeError`` for those that are refused.
 
         Returns:
             What shows values that have become others elsewhere.

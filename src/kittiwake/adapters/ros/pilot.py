@@ -234,7 +234,7 @@ class Pilot:
         self._heard_s = self._course.time_s
 
     def _begin_ramp(self, ramp: RampTo) -> None:
-        if self._course.scenario.vehicles[self.vehicle].dynamics.deck is not None:
+        if self._course.scenario.vehicles[self.vehicle].dynamics.floats:
             message = f"'{self.vehicle}' floats; it neither takes off nor lands"
             raise CommandError(message)
         self._ask(POSITION, ramp)
@@ -262,7 +262,10 @@ class Pilot:
         """Whether a ramp came to its end; afterwards the mode's command is the place there."""
         course = self._course
         while not ramp.over:
-            if course.over or course.asked.get(self.vehicle) is not ramp:
+            if course.over:
+                message = "the flight was over before"
+                raise CommandError(message)
+            if course.asked.get(self.vehicle) is not ramp:
                 return False
             time.sleep(LOOKS_S)
         with self._lock:

@@ -105,8 +105,8 @@ class FlyingPanel:
             self._rungs()
 
     def _manoeuvres(self) -> tuple[str, ...]:
-        """What the picked one can do; what has a deck floats."""
-        return AIRCRAFT if self._desk.vehicle.dynamics.deck is None else VESSEL
+        """What the picked one can do."""
+        return VESSEL if self._desk.vehicle.dynamics.floats else AIRCRAFT
 
     def _steps(self) -> None:
         names = self._desk.vehicle.guidance.component.step_names

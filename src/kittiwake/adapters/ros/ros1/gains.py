@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
 from kittiwake.adapters.ros.gains import Gain
 from kittiwake.adapters.ros.ros1.library import library
-from kittiwake.core.errors import RosError
+from kittiwake.core.errors import KittiwakeError, RosError
 
 # how long a server may take to say what it has
 PATIENCE_S = 5.0
@@ -30,7 +31,9 @@ def offer(
         new = {name: float(wanted[name]) for name in holding}
         new = {name: value for name, value in new.items() if _differs(value, holding[name])}
         if new:
-            holding.update({name: float(value) for name, value in changed(new).items()})
+            # what is refused stays as it was
+            with suppress(KittiwakeError):
+                holding.update({name: float(value) for name, value in changed(new).items()})
         wanted.update(holding)
         return wanted
 

@@ -45,7 +45,9 @@ def offer(
     parameter = library("rclpy.parameter").Parameter
 
     def show(values: Mapping[str, float]) -> None:
-        node.set_parameters([parameter(name, value=float(value)) for name, value in values.items()])
+        node.set_parameters_atomically(
+            [parameter(name, value=float(value)) for name, value in values.items()]
+        )
 
     return node, show
 
