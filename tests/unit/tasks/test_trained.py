@@ -12,7 +12,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.make import make
 
 
-@pytest.mark.parametrize("rate_hz", [50, 10])
+@pytest.mark.parametrize("rate_hz", [50, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_flight_is_that_of_the_environment(rate_hz, tmp_path):
     overrides = {"task.rate_hz": rate_hz, "time.duration_s": 2}
     with jax.enable_x64(True):
