@@ -71,7 +71,8 @@ def assert_arrived(found, published_s):
     assert np.linalg.norm(found.places_world_m[:, -1] - GOAL_WORLD_M, axis=1).max() < 0.5
 
 
-@pytest.mark.parametrize("name", [pytest.param(METHODS[0], marks=pytest.mark.slow), METHODS[1]])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METHODS)
 def test_the_course_is_flown_without_a_contact(name):
     assert_arrived(courses(name, FEW), PUBLISHED_S[name])
 

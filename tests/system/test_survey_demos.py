@@ -72,6 +72,7 @@ def paired(log, number=""):
     return Flight(drone["time_s"], beside, over, drone, vessel, reached)
 
 
+@pytest.mark.slow
 def test_the_box_is_sailed_in_the_time_of_the_original():
     assert flight("survey-box").reached_s == pytest.approx(BOX_S, rel=0.1)
 

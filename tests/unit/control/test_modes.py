@@ -188,6 +188,7 @@ def test_a_command_that_no_mode_takes_is_refused():
         kw.ModeCommand(0.0).told(kw.HeadingSpeed(0.0, 1.0))
 
 
+@pytest.mark.slow
 def test_gains_have_finite_slopes_in_every_mode():
     def loss(law, mode):
         state = strong(law.init(KEY))

@@ -52,6 +52,7 @@ def test_ten_get_the_sum_of_what_each_costs(ten, running_per_s):
         assert bool(step.truncated) is (number == len(ACTIONS) - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_loss_costs_all_together_the_penalty_of_one(count):
     overrides = {"vehicles.pelican.count": count, "world.area.z_m": [9.99, 20]}
