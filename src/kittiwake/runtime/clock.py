@@ -54,6 +54,11 @@ class Clock:
             self._single += self._paused
             self._turned.notify_all()
 
+    def begin(self) -> None:
+        """Of another flight, of which no steps have been asked; a pause stays."""
+        with self._turned:
+            self._single, self._from = 0, None
+
     def end(self) -> None:
         """Lets everything through from now on."""
         with self._turned:

@@ -289,7 +289,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         if part not in known:
             message = f"'{vehicle}' has no '{part}' that fails. {did_you_mean(part, [*known])}"
             raise CommandError(message)
-        self._touched |= self._workshop.fail(vehicle, part, self.time_s, failed=failed)
+        if self._workshop.fail(vehicle, part, self.time_s, failed=failed):
+            self._touched = True
 
     def take_problems(self) -> list[str]:
         """What could not be done since one asked last."""
@@ -368,7 +369,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         """In the workshop: what it has built is flown from the next block on."""
 
         def begin(state: FleetState) -> FleetState:
-            built.tune()
+            if built.tune is not None:
+                built.tune()
             if built.is_another:
                 state = self._handed_over(state, built.program)
             for notice in built.news:

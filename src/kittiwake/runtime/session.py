@@ -71,8 +71,7 @@ class Session:
     def begin_again(self) -> None:
         """Gets ready for the flight that was asked for."""
         self._again.clear()
-        # steps that were asked of the flight before are none of this one
-        self.clock.paused = self.clock.paused
+        self.clock.begin()
         self._begin(self.course.wanted, self._next_seed, self.course.latest)
 
     def close(self) -> None:

@@ -26,11 +26,11 @@ class Wanted(NamedTuple):
 
 
 class Built(NamedTuple):
-    """What was built: a program, another one than before or not; how it gets its numbers; news."""
+    """What was built: a program, another one than before or not, or new numbers for that; news."""
 
     program: TunableProgram
     is_another: bool
-    tune: Callable[[], None]
+    tune: Callable[[], None] | None
     news: Sequence[Notice]
 
 
@@ -142,10 +142,6 @@ class Workshop:
         self._look()
         return True
 
-    def settle(self, within_s: float) -> None:
-        """Returns when all that was wanted is built; raises ``TimeoutError`` if that is late."""
-        self._thread.submit(lambda: None).result(within_s)
-
     def _look(self) -> None:
         """Has the thread look at what is wanted, while there is a flight."""
         with self._lock:
@@ -181,7 +177,7 @@ class Workshop:
             return
         news = [(wanted.whose, wanted.said) for wanted in self._doing.values()]
         news += _what_has_failed(self._latest_failing, failing)
-        tune = (lambda: program.tune(fleet, ready.vehicles)) if program is latest else _as_it_is
+        tune = (lambda: program.tune(fleet, ready.vehicles)) if program is latest else None
         is_another = latest is not None and program is not latest
         with self._lock:
             self.scenario, self._doing = scenario, {}
@@ -211,10 +207,6 @@ class Workshop:
             else:
                 made[key] = wanted
         return scenario, made
-
-
-def _as_it_is() -> None:
-    pass
 
 
 def _what_has_failed(

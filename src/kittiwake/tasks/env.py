@@ -201,7 +201,9 @@ class Env:
             world: tuple[FleetState, Perceived],
         ) -> tuple[tuple[FleetState, Perceived], list[Any]]:
             now, perceived = world
-            scene = self.scene(fleet, now, perceived, None, told, state.steps)
+            scene = self.cast.scene(
+                fleet, now, perceived, None, told, state.steps >= self.max_steps
+            )
             others = self.task.others(state.goal, scene)
             later, snapshots = fleet.act(now, perceived, fleet.orders({**signals, **others}))
             return (later, fleet.perceive(later)), [snapshot.command for snapshot in snapshots]
@@ -213,7 +215,7 @@ class Env:
             )
         (later, perceived), commands = once(world)
         steps = state.steps + 1
-        scene = self.scene(fleet, later, perceived, commands, told, steps)
+        scene = self.cast.scene(fleet, later, perceived, commands, told, steps >= self.max_steps)
         goal = strong(self.task.proceed(state.goal, scene, key))
         lost = jnp.stack([jnp.any(group.status != 0) for group in perceived.groups]).any()
         rewards = scene.each(lambda agent: self._rewarded(goal, agent, scene, lost))
@@ -234,7 +236,7 @@ class Env:
         fleet = self.randomisation.flown(self.fleet, state.drawn)
         told = self.cast.nothing_told()
         seen = self._seen_in(fleet, state)
-        scene = self.scene(fleet, state.fleet, seen, None, told, state.steps)
+        scene = self.cast.scene(fleet, state.fleet, seen, None, told, state.steps >= self.max_steps)
         first = jax.tree.map(lambda leaf: leaf[0], scene.agents)
         if self.task.baseline(state.goal, first, scene) is None:
             return None
@@ -307,7 +309,9 @@ class Env:
         begun = fleet.joining(fleet.init(keys["fleet"]), tick)
         perceived = fleet.perceive(begun)
         zero = jnp.zeros((), jnp.int32)
-        scene = self.scene(fleet, begun, perceived, None, self.cast.nothing_told(), zero)
+        scene = self.cast.scene(
+            fleet, begun, perceived, None, self.cast.nothing_told(), zero >= self.max_steps
+        )
         goal = strong(self.task.begin(scene, self.vehicles, keys["goal"]))
         lasting = self.randomisation.lasting(drawn)
         return self._kept(begun, perceived, goal, lasting, zero, key), goal, scene
@@ -333,19 +337,6 @@ class Env:
         reward = jnp.asarray(self.task.reward(goal, agent, scene), jnp.result_type(float))
         sharing = len(self.agents) if self.task.lost_together else 1
         return jnp.where(lost, self.task.lost_reward / sharing, reward)
-
-    def scene(
-        self,
-        fleet: Fleet,
-        state: FleetState,
-        perceived: Perceived,
-        commands: list[Any] | None,
-        told: Float[Array, "agents told"],
-        steps: Count,
-    ) -> Scene:
-        """What there is at a tick; ``commands`` are those of each group, if there were any yet."""
-        last = steps >= self.max_steps
-        return self.cast.scene(fleet, state, perceived, commands, told, last)
 
     def _is_forgetful(self) -> bool:
         """Whether what is seen can be looked at twice: nothing is drawn, remembered or held."""

@@ -66,8 +66,8 @@ class Trained(AbstractCommander):
         """The goal of an episode that begins where the scenario says."""
         env = self._env
         begin, later = jax.random.split(key)
-        told, none = env.cast.nothing_told(), jnp.zeros((), jnp.int32)
-        scene = env.scene(fleet, state, perceived, None, told, none)
+        told, last = env.cast.nothing_told(), jnp.asarray(False)
+        scene = env.cast.scene(fleet, state, perceived, None, told, last)
         goal = strong(env.task.begin(scene, env.vehicles, begin))
         rows = jnp.zeros((len(env.agents), len(env.action_names)), jnp.result_type(float))
         # as if carried out before the first tick, when nothing is proceeded from
@@ -80,8 +80,8 @@ class Trained(AbstractCommander):
         env, flying = self._env, state.commander
         elapsed = state.tick - state.began
         told = flying.rows[:, len(env.rung.spans) :]
-        steps = elapsed // env.every
-        scene = env.scene(fleet, state, perceived, list(flying.commands), told, steps)
+        last = elapsed // env.every >= env.max_steps
+        scene = env.cast.scene(fleet, state, perceived, flying.commands, told, last)
 
         def anew(flying: Flying) -> Flying:
             key = jax.random.fold_in(flying.key, elapsed)

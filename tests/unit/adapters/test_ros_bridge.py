@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from math import inf
+from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
 
@@ -15,6 +16,8 @@ from kittiwake.adapters.ros.tuning import LiveGains
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.session import Session
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import parse_document
 from kittiwake.scenario.load import load_scenario
 
 TIMEOUT_S = 0.5
@@ -370,10 +373,8 @@ vehicles:
 
 
 @pytest.fixture(scope="module")
-def mixed(tmp_path_factory):
-    file = tmp_path_factory.mktemp("mixed") / "mixed.yaml"
-    file.write_text(MIXED)
-    served = Served(load_scenario(str(file)))
+def mixed():
+    served = Served(build(parse_document(MIXED, "mixed.yaml"), Path()))
     served.fly(0.01)
     yield served
     served.course.__exit__()

@@ -128,3 +128,14 @@ def test_a_flight_that_begins_again_is_not_late(wall):
     clock.wait(20.0)
     assert clock.wait(0.0)
     assert not clock.wait(0.5)
+
+
+def test_steps_asked_of_one_flight_are_none_of_the_next():
+    clock = Clock()
+    clock.paused = True
+    clock.step()
+    clock.begin()
+    assert clock.paused
+    assert not clock.wait(0.0)
+    clock.step()
+    assert clock.wait(0.0)

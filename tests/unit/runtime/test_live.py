@@ -425,7 +425,7 @@ def test_what_is_being_compiled_and_what_waits_for_it_are_wanted(busy):
     assert float(wanted.world.wind.speed_at_6m_mps) == 4.0
     # what turns out not to fly is not wanted any more
     go_on.set()
-    course._workshop.settle(30.0)
+    course._workshop._thread.submit(lambda: None).result(timeout=30.0)
     assert course.scenario is course.wanted
     assert course.take_problems() == ["cannot be compiled"] * 2
 

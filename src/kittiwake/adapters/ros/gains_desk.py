@@ -44,16 +44,15 @@ class GainsDesk:
         self, gains: LiveGains, namespace: str, wanted: dict[str, float]
     ) -> dict[str, float]:
         course = self._session.course
-        before = gains.values(course)
         if threading.get_ident() == self._thread_number:
             # it is only shown, and may be out of date already
-            return before
+            return gains.values(course)
         try:
             held = gains.change(course, wanted)
         except KittiwakeError as error:
             self._node.warn(f"{namespace}: {error}; nothing is changed")
             raise
-        if held != before and gains.entry not in self._waiting:
+        if gains.entry not in self._waiting:
             self._waiting.add(gains.entry)
             self._thread.submit(self._tell, gains.entry)
         return held

@@ -53,14 +53,16 @@ class Encoding:
         if name in SPANS:
             return lambda ns: kind(*divmod(ns or 0, SECOND_NS))
         fields = self.store.fielddefs[name][1]
-        makers: dict[str, Maker] = {field: self._field(*how) for field, how in fields}
         # a few fields of ROS 1 have large letters
-        known = {field.lower() for field in makers}
+        makers: list[tuple[str, str, Maker]] = [
+            (field, field.lower(), self._field(*how)) for field, how in fields
+        ]
+        known = {called for _, called, _ in makers}
 
         def record(message: Mapping[str, Any] | None) -> Any:
             given = message or {}
             assert given.keys() <= known, f"{name} has no field {given.keys() - known}"
-            return kind(**{field: make(given.get(field.lower())) for field, make in makers.items()})
+            return kind(**{field: make(given.get(called)) for field, called, make in makers})
 
         return record
 

@@ -200,11 +200,8 @@ def _switched(_: Mapping[str, Any]) -> str:
 
 
 def _landed(response: Mapping[str, Any]) -> str:
-    return (
-        ""
-        if response.get("success")
-        else "too far from where it should be to switch its motors off"
-    )
+    far = "too far from where it should be to switch its motors off"
+    return "" if response.get("success") else far
 
 
 def _mode_name(response: Mapping[str, Any]) -> str:
