@@ -26,6 +26,10 @@ from kittiwake.geometry.scalar import Count, Flag, Real
 MIDDLE_SHARE = 0.8
 MEAN_JUMP_CELLS = 4.0
 DROPS = (11, 110)
+# east and north, to the cells beside a drop
+WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))
+# drawn at once
+MOVES = 1024
 # so that all of them stay in the open: 0.8^200 do not
 TRIES = 200
 SHARE = Bounds(0.0, 0.4)
@@ -96,7 +100,6 @@ class Pouring(NamedTuple):
         spout: the cell that is poured at.
         drop: the cell in which the drop is.
         drops: how many are still to fall at this place, this one included.
-        move: how many moves there were.
     """
 
     classes: Int8[Array, "east north"]
@@ -104,57 +107,76 @@ class Pouring(NamedTuple):
     spout: Int[Array, "2"]
     drop: Int[Array, "2"]
     drops: Count
-    move: Count
+
+
+class Moves(NamedTuple):
+    """What is drawn for many moves of drops, of which each takes what it needs.
+
+    Attributes:
+        step: to a cell beside the drop.
+        jump: of the spout, once no drops are left to fall there.
+        drops: how many fall at its next place.
+    """
+
+    step: Int[Array, "moves 2"]
+    jump: Int[Array, "moves 2"]
+    drops: Int[Array, " moves"]
 
 
 def poured(
     classes: Int8[Array, "east north"], kind: int, share: Real, key: PRNGKeyArray
 ) -> Int8[Array, "east north"]:
-    """The ground with a share of all cells turned into this kind."""
+    """The ground with a share of all cells turned into this kind.
+
+    Moves are drawn many at once, and those that come after the last drop change nothing: so flights
+    that begin together pour together, each without a copy of its ground for every move.
+    """
     cells = classes.shape[0]
     wanted = jnp.ceil(jax.lax.stop_gradient(share) * cells * cells).astype(jnp.int32)
     start = jax.random.randint(key, (2,), 0, cells, jnp.int32)
-    none = jnp.zeros((), jnp.int32)
 
-    def flowing(at: Pouring) -> Flag:
-        return at.missing > 0
+    def flowing(at: tuple[Pouring, Count]) -> Flag:
+        return at[0].missing > 0
 
-    def flow(at: Pouring) -> Pouring:
-        draw = jax.random.fold_in(key, at.move)
-        landed = at.classes[at.drop[0], at.drop[1]] != kind
-        coloured = at.classes.at[at.drop[0], at.drop[1]].set(kind)
-        drops = at.drops - landed.astype(jnp.int32)
-        elsewhere, fresh = _next_place(at.spout, cells, draw)
-        emptied = drops <= 0
-        spout = jnp.where(emptied, elsewhere, at.spout)
-        return Pouring(
-            coloured,
-            at.missing - landed.astype(jnp.int32),
-            spout,
-            jnp.where(landed | emptied, spout, _neighbour(at.drop, cells, draw)),
-            jnp.where(emptied, fresh, drops),
-            at.move + 1,
+    def flow(at: tuple[Pouring, Count]) -> tuple[Pouring, Count]:
+        now, blocks = at
+        draws = _drawn_moves(jax.random.fold_in(key, blocks))
+        later, _ = jax.lax.scan(
+            lambda pouring, move: (_moved(pouring, move, kind), None), now, draws
         )
+        return later, blocks + 1
 
-    first = Pouring(classes, wanted, start, start, jnp.asarray(DROPS[0], jnp.int32), none)
-    return jax.lax.while_loop(flowing, flow, first).classes
+    first = Pouring(classes, wanted, start, start, jnp.asarray(DROPS[0], jnp.int32))
+    return jax.lax.while_loop(flowing, flow, (first, jnp.zeros((), jnp.int32)))[0].classes
 
 
-def _next_place(
-    spout: Int[Array, "2"], cells: int, key: PRNGKeyArray
-) -> tuple[Int[Array, "2"], Count]:
-    """Where to pour next, round the edges of the map, and how many drops."""
-    jump_key, count_key = jax.random.split(jax.random.fold_in(key, 1))
-    draws = jax.random.uniform(jump_key, (2,), jnp.float32)
-    length = -MEAN_JUMP_CELLS * jnp.log1p(-draws[0])
-    angle = 2.0 * jnp.pi * draws[1]
-    jump = jnp.round(length * jnp.stack([jnp.cos(angle), jnp.sin(angle)])).astype(jnp.int32)
+def _moved(at: Pouring, move: Moves, kind: int) -> Pouring:
+    """After one move; at an edge a drop may stay where it is, and the spout jumps round it."""
+    cells = at.classes.shape[0]
+    landed = (at.classes[at.drop[0], at.drop[1]] != kind) & (at.missing > 0)
+    east = jnp.where(landed, at.drop[0], cells)
+    drops = at.drops - landed.astype(jnp.int32)
+    emptied = drops <= 0
+    spout = jnp.where(emptied, (at.spout + move.jump) % cells, at.spout)
+    return Pouring(
+        at.classes.at[east, at.drop[1]].set(kind, mode="drop"),
+        at.missing - landed.astype(jnp.int32),
+        spout,
+        jnp.where(landed, spout, (at.drop + move.step).clip(0, cells - 1)),
+        jnp.where(emptied, move.drops, drops),
+    )
+
+
+def _drawn_moves(key: PRNGKeyArray) -> Moves:
+    way_key, jump_key, drops_key = jax.random.split(key, 3)
+    ways = jax.random.randint(way_key, (MOVES,), 0, len(WAYS), jnp.int32)
+    draws = jax.random.uniform(jump_key, (MOVES, 2), jnp.float32)
+    length = -MEAN_JUMP_CELLS * jnp.log1p(-draws[:, 0])
+    angle = 2.0 * jnp.pi * draws[:, 1]
+    jump = length[:, None] * jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=1)
     low, high = DROPS
-    return (spout + jump) % cells, jax.random.randint(count_key, (), low, high + 1, jnp.int32)
-
-
-def _neighbour(drop: Int[Array, "2"], cells: int, key: PRNGKeyArray) -> Int[Array, "2"]:
-    """One of the cells beside it; at an edge it may stay where it is."""
-    way = jax.random.randint(key, (), 0, 4, jnp.int32)
-    along = jnp.where(way % 2 == 0, jnp.asarray([1, 0], jnp.int32), jnp.asarray([0, 1], jnp.int32))
-    return (drop + along * jnp.where(way < 2, 1, -1).astype(jnp.int32)).clip(0, cells - 1)
+    return Moves(
+        step=jnp.asarray(WAYS, jnp.int32)[ways],
+        jump=jnp.round(jump).astype(jnp.int32),
+        drops=jax.random.randint(drops_key, (MOVES,), low, high + 1, jnp.int32),
+    )
