@@ -143,9 +143,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
             ResetNeeded: before the first ``reset``.
             ValueError: for an action of another shape, or of what is no number or not finite.
         """
-        if self._ended is None:
-            message = "there is no episode yet; call reset() first"
-            raise gymnasium.error.ResetNeeded(message)
+        self._check_begun()
         if self._ended:
             gymnasium.logger.warn("step() after the end of an episode; call reset() instead.")
         given = checked_action(action, (self.env.action_size,))
@@ -164,6 +162,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         """A picture of the world, if the environment was made with ``render_mode="rgb_array"``."""
         if self.render_mode is None:
             return None
+        self._check_begun()
         with self.env.mode():
             rows = self._single.rows(self._floats, self._words)
         return self._portrait.picture(_plain(rows))
@@ -171,6 +170,11 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
     def close(self) -> None:
         """Gives back what draws."""
         self.__dict__.pop("_portrait", None)
+
+    def _check_begun(self) -> None:
+        if self._ended is None:
+            message = "there is no episode yet; call reset() first"
+            raise gymnasium.error.ResetNeeded(message)
 
     @cached_property
     def _portrait(self) -> Portrait:

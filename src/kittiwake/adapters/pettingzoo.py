@@ -57,7 +57,10 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Numbers], dict[str, dict[str, Any]]]:
-        """A new episode; of the options ``difficulty`` counts."""
+        """A new episode.
+
+        Of the options ``difficulty`` counts; others do not, as PettingZoo's own checks give some.
+        """
         known = {name: value for name, value in (options or {}).items() if name == DIFFICULTY}
         self._seen, _ = self._joint.reset(seed=seed, options=known)
         self.agents = [*self.possible_agents]

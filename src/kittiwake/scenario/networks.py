@@ -4,11 +4,15 @@ Beside the layers a file has ``mean`` and ``deviation`` of what the network is g
 its ``activation`` and its ``task``. Objects (pickles) are never read.
 """
 
+from lzma import LZMAError
+from math import prod
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile
+from tokenize import TokenError
+from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as ZlibError
 
 import numpy as np
+from numpy.lib import format as npy
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.network import ACTIVATIONS, Network
@@ -17,6 +21,13 @@ from kittiwake.scenario.problems import shortened
 MAX_BYTES = 64 * 1024 * 1024
 MAX_LAYERS = 32
 WORDS = ("activation", "task")
+# how NumPy writes arrays of plain numbers
+HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+# what is raised for a file that is broken, encrypted or something else
+UNREADABLE = (
+    *(BadZipFile, ZlibError, LZMAError, EOFError, KeyError),
+    *(ValueError, SyntaxError, TokenError, RuntimeError),
+)
 
 
 def read_network(path: Path) -> Network:
@@ -63,20 +74,34 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
         with ZipFile(path) as archive:
             infos = archive.infolist()
             size = sum(info.file_size for info in infos)
-        if size > MAX_BYTES or len(infos) > 2 * MAX_LAYERS + 4:
-            message = (
-                f"{path.name}: {len(infos)} arrays of {size} bytes; at most {MAX_LAYERS} layers of "
-                f"{MAX_BYTES // 2**20} MiB are read"
-            )
-            raise ScenarioError(message)
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+            if size > MAX_BYTES or len(infos) > 2 * MAX_LAYERS + 4:
+                message = (
+                    f"{path.name}: {len(infos)} arrays of {size} bytes; at most {MAX_LAYERS} "
+                    f"layers of {MAX_BYTES // 2**20} MiB are read"
+                )
+                raise ScenarioError(message)
+            return {info.filename.removesuffix(".npy"): _array(archive, info) for info in infos}
     except OSError as error:
         message = f"cannot read '{path}': {error.strerror or error}"
         raise ScenarioError(message) from None
-    except (BadZipFile, ZlibError, ValueError, EOFError, KeyError, NotImplementedError) as error:
+    except UNREADABLE as error:
         message = f"{path.name}: not an archive of plain arrays as numpy.savez writes it ({error})"
         raise ScenarioError(message) from None
+
+
+def _array(archive: ZipFile, member: ZipInfo) -> np.ndarray:
+    """What a member holds, unless its header promises more than there is."""
+    with archive.open(member) as file:
+        version = npy.read_magic(file)
+        if version not in HEADERS:
+            message = f"{member.filename} is in format {version}"
+            raise ValueError(message)
+        shape, _, dtype = HEADERS[version](file)
+    if prod(shape) * dtype.itemsize > member.file_size:
+        message = f"{member.filename} is too short for an array of shape {shape}"
+        raise ValueError(message)
+    with archive.open(member) as file:
+        return npy.read_array(file, allow_pickle=False)
 
 
 def _word(path: Path, name: str, array: np.ndarray) -> str:

@@ -9,7 +9,6 @@ another.
 """
 
 from collections.abc import Mapping
-from itertools import combinations
 from math import inf, pi, sin
 from typing import Annotated, Any, ClassVar
 
@@ -28,15 +27,13 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import FAR, FAST, Travel
 from kittiwake.tasks.needs import Needs
-from kittiwake.tasks.pelican import LEAST, LOOK, LOST, level_velocities, without_noise
+from kittiwake.tasks.pelican import LEAST, LOOK, LOST, level_velocities, windy, without_noise
 from kittiwake.tasks.rung import Rung
-from kittiwake.tasks.starts import placed
+from kittiwake.tasks.starts import TRIES, first_apart, placed
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 from kittiwake.tasks.velocities import asking
 
 MOUSE = "mouse"
-# a tenth of all layouts that are drawn have the cats far enough apart
-TRIES = 256
 # of the baseline: its ring, how far it looks ahead, how fast it makes up for what is missing, and
 # how far from the middle of the area it drives the mouse back
 RING_M, AHEAD_S, GAIN_PER_S, HOME_M = 11.0, 1.0, 0.9, 40.0
@@ -71,10 +68,7 @@ class CatsMouse(AbstractTask):
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "noiseless": without_noise("cat", MOUSE),
         "noisy": {},
-        "windy": {
-            "world.wind": {"type": "shear", "speed_at_6m_mps": 1, "from_deg": 0},
-            "randomise.world.wind.from_deg": {"uniform": [0, 360]},
-        },
+        "windy": windy(1.0),
     }
     needs: ClassVar[Needs] = Needs(vehicles=[MOUSE])
     lost_reward: ClassVar[float] = LOST
@@ -114,12 +108,8 @@ class CatsMouse(AbstractTask):
         draws = jax.random.uniform(key, (TRIES, 2, count), jnp.result_type(float))
         low, high = self.from_mouse_m
         away, angle = low + (high - low) * draws[:, 0], 2.0 * pi * draws[:, 1]
-        x, y = away * jnp.cos(angle), away * jnp.sin(angle)
-        pairs = combinations(range(count), 2)
-        apart = [jnp.hypot(x[:, i] - x[:, j], y[:, i] - y[:, j]) for i, j in pairs]
-        nearest = jnp.stack([jnp.full(TRIES, self.apart_m), *apart]).min(axis=0)
-        chosen = jnp.argmax(nearest)
-        return placed(given, jnp.stack([x[chosen], y[chosen]], axis=1), self.height_m)
+        level = away[..., None] * jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=-1)
+        return placed(given, first_apart(level, self.apart_m), self.height_m)
 
     def others(self, goal: Any, scene: Scene) -> dict[str, Any]:
         """The mouse flees from where the cats believe to be, and itself."""

@@ -177,7 +177,10 @@ class Env:
         Args:
             key: of what the task itself draws in this step.
             state: the world.
-            action: what all agents do, from -1 to 1.
+            action: what all agents do, from -1 to 1; what is beyond counts as the limit.
+
+        Raises:
+            ValueError: for another number of numbers.
         """
         return self.step_beside(None, key, state, action)
 
@@ -193,7 +196,15 @@ class Env:
         rows = jnp.zeros((len(self.agents), len(self.rung.names)), jnp.result_type(float))
         signals: dict[str, Any] = {}
         if action is not None:
-            rows = action.reshape(rows.shape)
+            if jnp.shape(action) != (self.action_size,):
+                message = (
+                    f"an action of shape {jnp.shape(action)} is not allowed; give "
+                    f"{self.action_size} numbers from -1 to 1: {', '.join(self.action_names)}"
+                )
+                if len(self.agents) > 1:
+                    message += f", of each of {len(self.agents)} agents"
+                raise ValueError(message)
+            rows = jnp.reshape(action, rows.shape)
             signals = {name: self.rung.signal(rows[i]) for i, name in enumerate(self.agents)}
         told = jnp.clip(rows[:, len(self.rung.spans) :], -1.0, 1.0)
 
@@ -335,6 +346,12 @@ class Env:
 
     def _rewarded(self, goal: Any, agent: Agent, scene: Scene, lost: Flag) -> Real:
         reward = jnp.asarray(self.task.reward(goal, agent, scene), jnp.result_type(float))
+        if reward.shape:
+            message = (
+                f"the reward of {type(self.task).__name__} has shape {reward.shape}; return one "
+                "number for each agent"
+            )
+            raise ValueError(message)
         sharing = len(self.agents) if self.task.lost_together else 1
         return jnp.where(lost, self.task.lost_reward / sharing, reward)
 

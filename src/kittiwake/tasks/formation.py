@@ -25,7 +25,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.tasks.mates import rows
+from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import FAR, FAST
 from kittiwake.tasks.rewards import nearness, tolerance
 from kittiwake.tasks.rung import Rung
@@ -134,17 +134,14 @@ class Formation(AbstractTask):
 
     def observe(self, goal: Centre, agent: Agent, scene: Scene) -> FormationObservation:
         """Itself, the centre and the others, each as it believes itself to be."""
-        own, all_ = agent.estimate, scene.agents.estimate
-        places = rows(all_.position_world_m)
-        count = places.shape[0]
-        after = (agent.number + 1 + jnp.arange(count - 1, dtype=jnp.int32)) % count
+        own, others = agent.estimate, mates(scene, agent).estimate
+        count = len(jnp.asarray(scene.agents.number))
         return FormationObservation(
             offset_world_m=self._place(goal, agent, count) - own.position_world_m,
             velocity_world_mps=own.velocity_world_mps,
             centre_world_mps=goal.velocity_world_mps,
-            others_world_m=places[after] - own.position_world_m.array[None],
-            others_world_mps=rows(all_.velocity_world_mps)[after]
-            - own.velocity_world_mps.array[None],
+            others_world_m=ways_to(others, own),
+            others_world_mps=rows(others.velocity_world_mps) - rows(own.velocity_world_mps)[None],
         )
 
     def reward(self, goal: Centre, agent: Agent, scene: Scene) -> Real:

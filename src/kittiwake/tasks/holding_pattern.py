@@ -15,7 +15,6 @@ corner of the area: it grows no further beyond ``GREATEST``, as single precision
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -29,7 +28,7 @@ from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import FAR, FAST, Travel
 from kittiwake.tasks.pelican import LOST, NOISELESS, level_velocities
 from kittiwake.tasks.rung import Rung
-from kittiwake.tasks.starts import placed
+from kittiwake.tasks.starts import scattered
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 from kittiwake.tasks.velocities import asking
 
@@ -86,12 +85,9 @@ class HoldingPattern(AbstractTask):
         return level_velocities(float(self.height_m))
 
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
-        """Each anywhere about the landing place."""
-        del world
-        dtype = jnp.result_type(float)
-        shape = (jnp.asarray(given.yaw_rad).shape[0], 2)
-        level = self.within_m * jax.random.uniform(key, shape, dtype, -1.0, 1.0)
-        return placed(given, level, self.height_m)
+        """Anywhere about the landing place, not near each other."""
+        sides_m = [(-self.within_m, self.within_m)] * 2
+        return scattered(given, sides_m, world.collision_distance_m, key, self.height_m)
 
     def observe(self, goal: Any, agent: Agent, scene: Scene) -> HoldingObservation:
         """What it believes of itself, and the others of themselves."""

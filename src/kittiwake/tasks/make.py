@@ -102,6 +102,6 @@ def _is_scenario(name: str) -> bool:
 def _changes(task: AbstractTask, conditions: str) -> list[str]:
     if conditions not in task.conditions:
         known = did_you_mean(conditions, list(task.conditions))
-        message = f"the task has no conditions '{conditions}'. {known}"
+        message = f"{type(task).__name__} has no conditions '{conditions}'. {known}"
         raise ScenarioError(message)
     return [f"{path}={written(value)}" for path, value in task.conditions[conditions].items()]

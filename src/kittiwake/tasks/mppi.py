@@ -158,14 +158,14 @@ class Mppi:
         return Plan(jnp.where(past, rolled, plan.knots), jnp.where(past, 0, age))
 
 
-def _check_numbers(samples: int, horizon_s: float, knot_s: float, temperature: float) -> None:
+def _check_numbers(samples: Any, horizon_s: float, knot_s: float, temperature: float) -> None:
     given = {"horizon_s": horizon_s, "knot_s": knot_s}
     wrong = [f"{name}={value}" for name, value in given.items() if not 0.0 < value < math.inf]
     if wrong:
         message = f"{', '.join(wrong)} is not allowed; give numbers above 0"
         raise ValueError(message)
-    if samples < 1:
-        message = f"samples={samples} is not allowed; give 1 or more"
+    if isinstance(samples, bool) or not hasattr(samples, "__index__") or samples < 1:
+        message = f"samples={samples!r} is not allowed; give a whole number, 1 or more"
         raise ValueError(message)
     if not 0.0 <= temperature < math.inf:
         message = f"temperature={temperature} is not allowed; give 0 for the best plan, or more"
@@ -206,10 +206,11 @@ def sampled(
 
 
 def weights(returns: Float[Array, " samples"], temperature: float) -> Float[Array, " samples"]:
-    """How much each sample counts."""
+    """How much each sample counts; those without a return do not."""
+    returns = jnp.nan_to_num(returns, nan=jnp.finfo(returns.dtype).min)
     if temperature == 0.0:
         return jax.nn.one_hot(jnp.argmax(returns), returns.size, dtype=returns.dtype)
-    return jax.nn.softmax(returns / temperature)
+    return jax.nn.softmax((returns - returns.max()) / temperature)
 
 
 def weighted(

@@ -14,6 +14,8 @@ from kittiwake.tasks.rung import Rung, Span
 from kittiwake.tasks.velocities import AXES
 
 HOVER_THROTTLE = 0.59
+# as gusty as in this wind, whatever the mean wind
+GUSTS_AT_6M_MPS = 2.0
 STICKS = Rung(
     AttitudeThrottle,
     {
@@ -59,7 +61,7 @@ def effort(sticks: AttitudeThrottle) -> Real:
 
 
 def without_noise(*entries: str, sensors: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Changes to a scenario in which Pelicans know how they move, and nothing shakes them.
+    """Changes to a scenario in which Pelicans know how they move, and no gusts shake them.
 
     Args:
         entries: of its vehicles.
@@ -71,7 +73,17 @@ def without_noise(*entries: str, sensors: Mapping[str, Any] | None = None) -> di
         "parameters.linear_noise_mps2": 0,
         "parameters.angular_noise_radps2": 0,
     }
-    return {f"vehicles.{entry}.{key}": value for entry in entries for key, value in each.items()}
+    own = {f"vehicles.{entry}.{key}": value for entry in entries for key, value in each.items()}
+    return {"world.turbulence": "none", **own}
+
+
+def windy(speed_at_6m_mps: float) -> dict[str, Any]:
+    """Changes to a scenario that bring wind from anywhere, and gusts."""
+    return {
+        "world.wind": {"type": "shear", "speed_at_6m_mps": speed_at_6m_mps, "from_deg": 0},
+        "world.turbulence": {"type": "dryden-first-order", "speed_at_6m_mps": GUSTS_AT_6M_MPS},
+        "randomise.world.wind.from_deg": {"uniform": [0, 360]},
+    }
 
 
 # what tasks of Pelicans alone know

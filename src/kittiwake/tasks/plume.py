@@ -1,7 +1,7 @@
 """QRSim's plumes: fly about in one, and say how dense it is at places that are given.
 
 With each action an agent tells a number for each reference location: an action a from -1 to 1 says
-the concentration ``most ((1 + a) / 2)^2``, as most concentrations are small. What several agents
+the concentration ``most ((1 + a) / 2)^4``, as most concentrations are small. What several agents
 tell counts as its mean q. The one reward of all comes in the last step. Of a plume that stays as it
 is, with true concentrations c_j:
 
@@ -14,9 +14,11 @@ samples of what an agent believes that the air holds at a location, one in each 
 
 with the divergence of ``divergence``. Source: QRSim (R. De Nardi, 2013), plume tasks: 1000 steps of
 1 s, 100 reference locations (25 for a single source of puffs), squared errors, and a divergence
-that is estimated by nearest neighbours. Ours: the scale of what is told, which samples are
-compared, and that what a team tells is its mean. Steps are counted in blocks of ``window``, of
-which the last one counts: an episode should have a whole number of them.
+that is estimated by nearest neighbours. Ours: the scale of what is told, which ends at ``most``;
+which samples are compared; that the divergences of locations are summed as if these were
+independent (the original's is that of all of them together); that what a team tells is its mean.
+Steps are counted in blocks of ``window``, of which the last one counts: an episode should have a
+whole number of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,13 +46,15 @@ from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.pelican import LEAST, LOST, MAX_SPEED_MPS, free_velocities, without_noise
 from kittiwake.tasks.reference_locations import reference_locations
 from kittiwake.tasks.rung import Rung
-from kittiwake.tasks.starts import scattered
+from kittiwake.tasks.starts import inside, scattered
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 from kittiwake.tasks.velocities import asking
 
 SMOKE, NOSE = "smoke", "nose"
 CONCENTRATION = Bounds(-10.0, 100.0)
 LOCATIONS, STEPS = Bounds(1.0, 1000.0), Bounds(0.0, 10000.0)
+# of what is told: it is near zero where actions are small
+STEEPNESS = 4
 # of a divergence: the nearest neighbour of a sample is another one
 LEAST_SAMPLES = 2
 # of the baseline: how far around itself it takes the air to be alike, and how little of its own
@@ -100,7 +104,7 @@ class AbstractPlumeTask(AbstractTask):
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0
     locations: Annotated[int, LOCATIONS] = eqx.field(static=True, default=100)
-    most: Annotated[Real, POSITIVE] = 0.25
+    most: Annotated[Real, POSITIVE] = 2.0
     window: Annotated[int, STEPS] = eqx.field(static=True, default=0)
     resolution: Annotated[Real, POSITIVE] = 1e-4
 
@@ -131,8 +135,8 @@ class AbstractPlumeTask(AbstractTask):
             raise ValueError(message)
 
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
-        """Each anywhere but near the limits."""
-        return scattered(given, world.area, key)
+        """Anywhere but near the limits and each other."""
+        return scattered(given, inside(world.area), world.collision_distance_m, key)
 
     def rung(self, vehicle: Vehicle) -> Rung:
         """A velocity, and what is told."""
@@ -198,7 +202,7 @@ class AbstractPlumeTask(AbstractTask):
         height = here[2] - scene.world.ground_z_m
         x, y, z = _attainable(asked, rows(scene.world.wind.velocity_world_mps(height)))
         met = goal.sums / (goal.weights + 0.1 * VISITED)
-        told = 2.0 * jnp.sqrt(jnp.clip(met / self.most, 0.0, 1.0)) - 1.0
+        told = 2.0 * jnp.clip(met / self.most, 0.0, 1.0) ** (1.0 / STEEPNESS) - 1.0
         return asking(free_velocities(tuple(map(str, range(self.locations)))), Vec3(x, y, z), told)
 
     def _true(self, goal: Findings, scene: Scene) -> Float[Array, " locations"]:
@@ -208,7 +212,7 @@ class AbstractPlumeTask(AbstractTask):
 
     def _told(self, scene: Scene) -> Float[Array, " locations"]:
         share = 0.5 * (1.0 + scene.agents.told)
-        return self.most * (share * share).mean(axis=0)
+        return self.most * (share**STEEPNESS).mean(axis=0)
 
 
 def _cloud(scene: Scene) -> AbstractCloud:
@@ -266,7 +270,7 @@ class PlumeTeam(AbstractPlumeTask):
 class AbstractPuffTask(AbstractPlumeTask):
     """Where the air is never twice the same."""
 
-    most: Annotated[Real, POSITIVE] = 0.1
+    most: Annotated[Real, POSITIVE] = 1.0
     window: Annotated[int, STEPS] = eqx.field(static=True, default=100)
 
 
@@ -279,12 +283,12 @@ class PlumePuff(AbstractPuffTask):
 
 
 class PlumeMultiPuff(AbstractPuffTask):
-    """One to five of them."""
+    """One to four of them."""
 
     scenario: ClassVar[str] = "plume-multi-puff"
 
 
 class PlumeTeamPuff(AbstractPuffTask):
-    """One to five of them, for three agents."""
+    """One to four of them, for three agents."""
 
     scenario: ClassVar[str] = "plume-team-puff"

@@ -6,6 +6,7 @@ import pytest
 
 from kittiwake.adapters.gymnasium import TaskEnv, TaskVectorEnv
 from kittiwake.adapters.pettingzoo import TaskParallelEnv
+from kittiwake.core.errors import ScenarioError
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -57,6 +58,17 @@ def test_an_episode_has_to_begin_first(kind):
     action = {"pelican": np.zeros(4)} if kind is TaskParallelEnv else np.zeros(4)
     with pytest.raises(gymnasium.error.ResetNeeded, match="call reset"):
         fresh.step(action)
+
+
+def test_there_is_no_picture_before_the_first_episode():
+    fresh = TaskEnv("keep-spot", conditions="noiseless", render_mode="rgb_array")
+    with pytest.raises(gymnasium.error.ResetNeeded, match="call reset"):
+        fresh.render()
+
+
+def test_conditions_are_a_name_that_the_task_knows():
+    with pytest.raises(ScenarioError, match="KeepSpot has no conditions 'calm'. Allowed: noise"):
+        TaskEnv("keep-spot", conditions="calm")
 
 
 def test_actions_are_those_of_the_agents():

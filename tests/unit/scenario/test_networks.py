@@ -79,6 +79,42 @@ def test_objects_are_never_read(tmp_path):
     assert "not an archive of plain arrays" in refusal(path)
 
 
+def header(shape):
+    return (b"{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + b"}").ljust(117) + b"\n"
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        b"weights",
+        b"\x93NUMPY\x01\x00" + len(header(b"")).to_bytes(2, "little") + header(b"(10000000000, 2)"),
+        b"\x93NUMPY\x01\x00" + len(header(b"")).to_bytes(2, "little") + header(b"(" * 60),
+        b"\x93NUMPY\x09\x00",
+        b"\x93NUMPY\x01\x00\xff",
+    ],
+)
+def test_a_member_that_is_no_array_or_promises_more_than_it_has_is_refused(member, tmp_path):
+    path = tmp_path / "policy.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("weight_0.npy", member)
+    assert "policy.npz: not an archive of plain arrays" in refusal(path)
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
+def test_an_archive_that_is_damaged_or_encrypted_is_refused(kind, tmp_path):
+    path = tmp_path / "policy.npz"
+    with zipfile.ZipFile(path, "w", kind) as archive:
+        archive.writestr("weight_0.npy", bytes(range(256)) * 8)
+    whole = path.read_bytes()
+    name_ends = whole.index(b"weight_0.npy") + len(b"weight_0.npy")
+    path.write_bytes(whole[:name_ends] + b"\xff" * 20 + whole[name_ends + 20 :])
+    said = refusal(path)
+    assert "not an archive of plain arrays" in said or "Invalid data stream" in said
+    flags = whole.index(b"PK\x01\x02") + 8
+    path.write_bytes(whole[:6] + b"\x01" + whole[7:flags] + b"\x01" + whole[flags + 1 :])
+    assert "not an archive of plain arrays" in refusal(path)
+
+
 def test_what_would_fill_the_memory_is_not_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "policy.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

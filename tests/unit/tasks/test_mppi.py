@@ -45,6 +45,12 @@ def test_returns_count_by_their_differences():
     )
 
 
+@pytest.mark.parametrize("returned", [[np.nan, 1.0, -np.inf], [-2e35, -1e35, np.nan]])
+def test_a_sample_without_a_return_does_not_count(returned):
+    found = weights(jnp.asarray(returned, jnp.float32), 1e-4)
+    np.testing.assert_array_equal(found, [0.0, 1.0, 0.0])
+
+
 @pytest.mark.parametrize("temperature", [0.0, 1e-6])
 def test_the_best_sample_counts_alone_without_temperature(temperature):
     np.testing.assert_array_equal(weights(jnp.asarray(RETURNS), temperature), [0.0, 1.0, 0.0, 0.0])
@@ -191,7 +197,7 @@ def test_a_world_with_others_is_refused():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"samples": 0}, "give 1 or more"),
+        ({"samples": 0}, "whole number, 1 or more"),
         ({"knot_s": 0.0}, "knot_s=0.0 is not allowed; give numbers above 0"),
         (
             {"knot_s": 0.015},

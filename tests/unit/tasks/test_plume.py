@@ -39,7 +39,7 @@ def begun(samples=None):
 
 def test_at_the_end_the_squares_of_what_is_told_wrongly_are_lost():
     told = [np.array([0.9, -0.2, -1.0, 1.0])]
-    wanted = -((((told[0] + 1) / 2) ** 2 - TRUE) ** 2).sum()
+    wanted = -((((told[0] + 1) / 2) ** 4 - TRUE) ** 2).sum()
     task = PlumeGaussian(locations=4)
     for last, worth in ((True, wanted), (False, 0.0)):
         world, (own,) = scene(told, last=last)
@@ -49,7 +49,7 @@ def test_at_the_end_the_squares_of_what_is_told_wrongly_are_lost():
 
 def test_what_a_team_tells_is_its_mean():
     told = np.random.default_rng(0).uniform(-1, 1, (3, 4))
-    wanted = -((0.25 * (((told + 1) / 2) ** 2).mean(axis=0) - TRUE) ** 2).sum()
+    wanted = -((2.0 * (((told + 1) / 2) ** 4).mean(axis=0) - TRUE) ** 2).sum()
     world, agents = scene(told, last=True)
     task = PlumeTeam(locations=4)
     goal = task.proceed(begun(), world, scenes.keys(1)[0])
@@ -64,7 +64,7 @@ def test_among_puffs_the_last_samples_are_compared():
     for number, own in enumerate(told):
         world, agents = scene(own, last=number == 9)
         goal = task.proceed(goal, world, scenes.keys(1)[0])
-    samples = 0.1 * (((told[5:] + 1) / 2) ** 2).mean(axis=1).T
+    samples = (((told[5:] + 1) / 2) ** 4).mean(axis=1).T
     wanted = -by_the_formula(np.tile(TRUE[:, None], (1, 5)), samples, 1e-4)
     assert float(task.reward(goal, agents[0], world)) == pytest.approx(wanted, abs=1e-9)
 
@@ -84,7 +84,7 @@ def test_the_baseline_tells_what_it_met_and_goes_where_it_was_not():
     goal = replace(goal, weights=jnp.asarray([2.0, 0.0, 0.0, 0.0]), sums=goal.sums.at[0].set(0.8))
     x, y, z, *told = task.baseline(goal, own, world).tolist()
     assert (x, y, z) == pytest.approx((0.6 * 5 / 3, 0.6 * 2 / 3, 0.0))
-    np.testing.assert_allclose(told, [2 * np.sqrt(0.8 / 2.05) - 1, -1, -1, -1], atol=1e-9)
+    np.testing.assert_allclose(told, [2 * (0.8 / 2.05) ** 0.25 - 1, -1, -1, -1], atol=1e-9)
 
 
 @pytest.fixture(scope="module")

@@ -117,3 +117,18 @@ def test_a_lost_vehicle_ends_its_episode_with_the_penalty():
     assert not bool(out.truncated)
     assert rewards[-1] == -1000.0
     assert min(rewards[:-1]) > -1.0
+
+
+def test_an_action_has_as_many_numbers_as_there_are_names(env):
+    state = jax.eval_shape(env.reset, kw.seed_key(0))[0]
+    with pytest.raises(
+        ValueError, match=r"shape \(3,\) is not allowed; give 4 numbers from -1 to 1"
+    ):
+        jax.eval_shape(env.step, kw.seed_key(0), state, np.zeros(3))
+
+
+def test_a_reward_is_one_number(env, monkeypatch):
+    state = jax.eval_shape(env.reset, kw.seed_key(0))[0]
+    monkeypatch.setattr(type(env.task), "reward", lambda *_: np.zeros(3))
+    with pytest.raises(ValueError, match=r"the reward of KeepSpot has shape \(3,\); return one"):
+        jax.eval_shape(env.step, kw.seed_key(0), state, np.zeros(4))
