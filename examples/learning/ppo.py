@@ -272,10 +272,10 @@ def save(folder: Path, task: str, learner: Learner, curve: np.ndarray) -> None:
 def main() -> None:
     """Trains, then compares with random actions and with the scenario's own controller."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("task")
-    parser.add_argument("--conditions")
-    parser.add_argument("--minutes", type=float, default=3.0)
-    parser.add_argument("--steps", type=float, default=jnp.inf)
+    parser.add_argument("task", help="its name, or a scenario whose task it is")
+    parser.add_argument("--conditions", help="such as noiseless")
+    parser.add_argument("--minutes", type=float, default=3.0, help="default: %(default)g")
+    parser.add_argument("--steps", type=float, default=jnp.inf, help="of all worlds together")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/ppo"))
     given = parser.parse_args()
@@ -283,7 +283,7 @@ def main() -> None:
         parser.error("--minutes and --steps must be above 0")
     eased = kw.make(given.task, conditions=given.conditions, overrides=TRAINING.get(given.task, {}))
     learner, curve = train(eased, Settings(), given.minutes, given.seed, given.steps)
-    save(given.out, given.task, learner, curve)
+    save(given.out, eased.name, learner, curve)
     env = kw.make(given.task, conditions=given.conditions)
     policies = {
         "random": lambda _, __, key: jax.random.uniform(key, (env.action_size,), minval=-1.0),

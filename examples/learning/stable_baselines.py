@@ -16,6 +16,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
+import kittiwake as kw
 from kittiwake.adapters.gymnasium import TaskVectorEnv
 
 
@@ -104,13 +105,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("task")
     parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/sb3"))
     given = parser.parse_args()
     if not given.minutes > 0.0:
         parser.error("--minutes must be above 0")
     torch.set_num_threads(1)  # small networks: more threads would only wait for each other
-    ppo, scaled = train(given.task, given.minutes)
-    save(given.out / "policy.npz", given.task, ppo, scaled)
+    ppo, scaled = train(given.task, given.minutes, given.seed)
+    save(given.out / "policy.npz", kw.make(given.task).name, ppo, scaled)
     print(f"Saved: {given.out}/policy.npz")
 
 

@@ -111,6 +111,12 @@ class Env:
         self._forgetful = self._is_forgetful()
 
     @property
+    def name(self) -> str:
+        """What the scenario calls the task; empty if it does not say any."""
+        said = self.scenario.document.data.get("task", "")
+        return said if isinstance(said, str) else said["type"]
+
+    @property
     def action_names(self) -> tuple[str, ...]:
         """What one agent's actions ask for."""
         return self.rung.names

@@ -31,6 +31,7 @@ from kittiwake.tasks.rewards import tolerance
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 from kittiwake.tasks.velocities import asking, velocities
+from kittiwake.tasks.winds import windy
 
 RANGE = Bounds(0.0, 100.0)
 OFF_M, OFF_MPS = 0.4, 0.6
@@ -69,10 +70,7 @@ class FollowSurface(AbstractTask):
             "vehicles.drone.sensors.lidar.deviation_m": 0.05,
             "vehicles.drone.estimator": "noisy-truth",
         },
-        "windy": {
-            "world.wind": {"type": "shear", "speed_at_6m_mps": 3, "from_deg": 180},
-            "world.turbulence": {"type": "dryden", "speed_at_6m_mps": 3},
-        },
+        "windy": windy(3.0, 180.0),
     }
 
     _rung: ClassVar[Rung] = velocities(Vec3(2.0, 0.0, 1.5))

@@ -31,6 +31,7 @@ from kittiwake.tasks.rewards import nearness, tolerance
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 from kittiwake.tasks.velocities import asking, velocities
+from kittiwake.tasks.winds import windy
 
 OFF_M, OFF_MPS, APART_M = 1.0, 1.0, 0.5
 IN_PLACE, IN_STEP = 0.8, 0.2
@@ -101,10 +102,7 @@ class Formation(AbstractTask):
     lost_reward: ClassVar[float] = -5.0
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "noisy": {"vehicles.crazyflie.estimator": "noisy-truth"},
-        "windy": {
-            "world.wind": {"type": "shear", "speed_at_6m_mps": 1.5, "from_deg": 45},
-            "world.turbulence": {"type": "dryden", "speed_at_6m_mps": 1.5},
-        },
+        "windy": windy(1.5, 45.0),
     }
 
     _rung: ClassVar[Rung] = velocities(Vec3(1.5, 1.5, 1.0))

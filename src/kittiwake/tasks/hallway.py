@@ -30,6 +30,7 @@ from kittiwake.tasks.rewards import nearness
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 from kittiwake.tasks.velocities import asking, velocities
+from kittiwake.tasks.winds import windy
 
 RANGE = Bounds(0.0, 100.0)
 NEAR_M, NEAR_PER_S, ARRIVED = 0.4, 2.0, 10.0
@@ -72,10 +73,7 @@ class Hallway(AbstractTask):
             "vehicles.drone.sensors.lidar.deviation_m": 0.05,
             "vehicles.drone.estimator": "noisy-truth",
         },
-        "windy": {
-            "world.wind": {"type": "shear", "speed_at_6m_mps": 3, "from_deg": 90},
-            "world.turbulence": {"type": "dryden", "speed_at_6m_mps": 3},
-        },
+        "windy": windy(3.0, 90.0),
     }
 
     _rung: ClassVar[Rung] = velocities(Vec3(1.5, 1.5, 0.0))

@@ -30,6 +30,7 @@ from kittiwake.tasks.rewards import tolerance
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 from kittiwake.tasks.velocities import asking, velocities
+from kittiwake.tasks.winds import windy
 
 NEAR = Bounds(-100.0, 100.0)
 # higher than this over where it would stand, it does not touch
@@ -99,10 +100,7 @@ class LandOnDeck(AbstractTask):
             "vehicles.drone.sensors.deck.velocity_deviation_mps": 0,
             "vehicles.drone.sensors.deck.yaw_deviation_rad": 0,
         },
-        "windy": {
-            "world.wind": {"type": "shear", "speed_at_6m_mps": 3, "from_deg": 45},
-            "world.turbulence": {"type": "dryden", "speed_at_6m_mps": 3},
-        },
+        "windy": windy(3.0, 45.0),
     }
 
     def rung(self, vehicle: Vehicle) -> Rung:

@@ -33,6 +33,7 @@ from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.rewards import nearness
 from kittiwake.tasks.rung import Rung, Span
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
+from kittiwake.tasks.winds import windy
 
 RANGE = Bounds(0.0, 100.0)
 APPROACH_SCALE_M, TIME_PER_S, PASSED = 2.0, 0.5, 5.0
@@ -109,10 +110,7 @@ class ObstacleRace(AbstractTask):
             "vehicles.drone.sensors.lidar.deviation_m": 0.05,
             "vehicles.drone.estimator": "noisy-truth",
         },
-        "windy": {
-            "world.wind": {"type": "shear", "speed_at_6m_mps": 3, "from_deg": 45},
-            "world.turbulence": {"type": "dryden", "speed_at_6m_mps": 3},
-        },
+        "windy": windy(3.0, 45.0),
     }
 
     def rung(self, vehicle: Vehicle) -> Rung:

@@ -141,22 +141,23 @@ def _parts(scenario: Scenario) -> list[Part]:
     problems = ProblemList(scenario.document.where)
     parts: list[Part] = []
     for key in (ALWAYS, BY_DIFFICULTY):
-        for path, entry in _flattened(scenario.document.data.get(key) or {}):
+        for keys, entry in _flattened(scenario.document.data.get(key) or {}):
+            path, place_in_file = ".".join(keys), (key, *keys)
             try:
                 found, is_vector = distributions(entry)
                 nominal: Sequence[float | None] = [None] * len(found)
                 if key == BY_DIFFICULTY:
                     nominal = _nominal(scenario, path, len(found), is_vector=is_vector)
             except (ValueError, ScenarioError) as error:
-                problems.note((key, *path.split(".")), str(error))
+                problems.note(place_in_file, str(error))
                 continue
             if path.partition(".")[0] not in FLYING:
-                problems.note((key, *path.split(".")), f"{NOTHING_FLIES}; leave it out")
+                problems.note(place_in_file, f"{NOTHING_FLIES}; leave it out")
                 continue
             again = next((part.path for part in parts if _overlap(part.path, path)), None)
             if again is not None:
                 message = f"is drawn twice, also as {again}; leave one of them out"
-                problems.note((key, *path.split(".")), message)
+                problems.note(place_in_file, message)
             parts += [
                 Part(path, place if is_vector else None, one, own)
                 for place, (one, own) in enumerate(zip(found, nominal, strict=True))
@@ -170,13 +171,13 @@ def _overlap(path: str, other: str) -> bool:
     return f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}.")
 
 
-def _flattened(entry: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Paths with their distributions, written with dots or one inside another."""
-    if not isinstance(entry, Mapping) or _is_distribution(entry):
-        yield path, entry
+def _flattened(entry: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Keys, which may hold dots, with the distributions that are written under them."""
+    if not isinstance(entry, Mapping) or (keys and _is_distribution(entry)):
+        yield keys, entry
         return
     for key, value in entry.items():
-        yield from _flattened(value, f"{path}.{key}" if path else str(key))
+        yield from _flattened(value, (*keys, str(key)))
 
 
 def _is_distribution(entry: Mapping[str, Any]) -> bool:
@@ -199,13 +200,24 @@ def _nominal(scenario: Scenario, path: str, count: int, *, is_vector: bool) -> l
         or not all(map(_is_number, given))
     ):
         wanted = f"a vector of {count} numbers" if is_vector else "a number"
-        message = f"the scenario has no such number; write {wanted} at '{path}' first"
+        reason = _refusal(scenario, path, [0.0] * count if is_vector else 0.0) if not here else ""
+        message = reason or f"the scenario has no such number; write {wanted} at '{path}' first"
         raise ScenarioError(message)
     return [float(number) for number in given]
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _refusal(scenario: Scenario, path: str, value: Any) -> str:
+    """Why a scenario cannot have a value; empty if it can."""
+    item = f"{path}={written(value)}"
+    try:
+        build(apply_overrides(scenario.document, [item]), scenario.folder)
+    except KittiwakeError as error:
+        return str(error).replace(f"--set {item}: ", "")
+    return ""
 
 
 class _Builds:
@@ -231,6 +243,7 @@ class _Builds:
         try:
             changed = build(apply_overrides(self._scenario.document, items), self._scenario.folder)
         except KittiwakeError as error:
+            self._blame(given)
             message = f"{ALWAYS}: what can be drawn cannot be flown: {error}"
             raise ScenarioError(message) from None
         fleet = changed.fleet()
@@ -241,6 +254,18 @@ class _Builds:
             )
             raise ScenarioError(message)
         return [np.asarray(leaf) for leaf in jax.tree.leaves(fleet)]
+
+    def _blame(self, given: Mapping[str, Any]) -> None:
+        """Refuses each value that cannot be flown even alone, by its line in the file."""
+        document = self._scenario.document
+        problems = ProblemList(document.where)
+        for key in (ALWAYS, BY_DIFFICULTY):
+            for keys, _ in _flattened(document.data.get(key) or {}):
+                value = given[".".join(keys)]
+                if reason := _refusal(self._scenario, ".".join(keys), value):
+                    said = f"{written(value)}, which can be drawn, cannot be flown: {reason}"
+                    problems.note((key, *keys), said)
+        problems.refuse()
 
 
 def _frame(fleet: Fleet) -> Any:

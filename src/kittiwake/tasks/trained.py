@@ -17,7 +17,7 @@ from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.fleet import Fleet, Perceived
 from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.tasks.env import Env
-from kittiwake.tasks.make import KEY, task_of
+from kittiwake.tasks.make import task_of
 from kittiwake.tasks.task import Scene
 
 
@@ -125,15 +125,16 @@ def fleet_of(scenario: Scenario, *, single_precision: bool = False, tunable: boo
     fleet = scenario.fleet(single_precision=single_precision, tunable=tunable)
     if scenario.policy is None:
         return fleet
-    where, task = scenario.document.where, task_of(scenario)
-    meant, entry = scenario.policy.task, scenario.document.data[KEY]
-    given = entry if isinstance(entry, str) else entry["type"]
-    if meant and meant != given:
-        message = f"{where(('policy',))}: policy: it was trained for {meant}, the task is {given}"
-        raise ScenarioError(message)
+    where, task, meant = scenario.document.where, task_of(scenario), scenario.policy.task
     precision = "float32" if single_precision else "float64"
     try:
         env = Env(scenario, task, precision, randomised=False)
+        if meant and meant != env.name:
+            message = (
+                f"it was trained for {meant}, the task is {env.name}; write task: {meant}, or the "
+                f"file of a policy for {env.name}"
+            )
+            raise ScenarioError(message)
         return replace(fleet, commander=Trained(env, scenario.policy))
     except ScenarioError as error:
         message = f"{where(('policy',))}: policy: {error}"
