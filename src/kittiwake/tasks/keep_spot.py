@@ -17,7 +17,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.motion import Motion, motion_about
 from kittiwake.tasks.needs import Needs
-from kittiwake.tasks.pelican import LOST, NATIVE_STICKS, NOISELESS, STICKS, effort
+from kittiwake.tasks.pelican import LOST, NATIVE_STICKS, NOISELESS_OR_GUSTY, STICKS, effort
 from kittiwake.tasks.rewards import square
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -34,7 +34,7 @@ class AbstractKeepSpot(AbstractTask):
     running_per_s: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     agents: ClassVar[str] = "pelican"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
     needs: ClassVar[Needs] = NATIVE_STICKS
 
     def rung(self, vehicle: Vehicle) -> Rung:

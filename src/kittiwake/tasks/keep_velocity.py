@@ -15,7 +15,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.motion import COMPONENT, FAST, SPINNING, motion_about
 from kittiwake.tasks.needs import Needs
-from kittiwake.tasks.pelican import LOOK, LOST, NATIVE_STICKS, NOISELESS, STICKS, effort
+from kittiwake.tasks.pelican import LOOK, LOST, NATIVE_STICKS, NOISELESS_OR_GUSTY, STICKS, effort
 from kittiwake.tasks.rewards import square
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -47,7 +47,7 @@ class KeepVelocity(AbstractTask):
 
     scenario: ClassVar[str] = "keep-velocity"
     agents: ClassVar[str] = "pelican"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
     needs: ClassVar[Needs] = NATIVE_STICKS
     lost_reward: ClassVar[float] = LOST
 

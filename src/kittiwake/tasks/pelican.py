@@ -14,8 +14,8 @@ from kittiwake.tasks.rung import Rung, Span
 from kittiwake.tasks.velocities import AXES
 
 HOVER_THROTTLE = 0.59
-# as gusty as in this wind, whatever the mean wind
-GUSTS_AT_6M_MPS = 2.0
+# as in this wind, whatever the mean wind
+GUSTS = {"world.turbulence": {"type": "dryden-first-order", "speed_at_6m_mps": 2}}
 STICKS = Rung(
     AttitudeThrottle,
     {
@@ -81,10 +81,12 @@ def windy(speed_at_6m_mps: float) -> dict[str, Any]:
     """Changes to a scenario that bring wind from anywhere, and gusts."""
     return {
         "world.wind": {"type": "shear", "speed_at_6m_mps": speed_at_6m_mps, "from_deg": 0},
-        "world.turbulence": {"type": "dryden-first-order", "speed_at_6m_mps": GUSTS_AT_6M_MPS},
+        **GUSTS,
         "randomise.world.wind.from_deg": {"uniform": [0, 360]},
     }
 
 
 # what tasks of Pelicans alone know
 NOISELESS = {"noiseless": without_noise("pelican")}
+# and those among them that QRSim flies in gusts
+NOISELESS_OR_GUSTY = {**NOISELESS, "gusty": GUSTS}

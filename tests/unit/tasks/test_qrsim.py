@@ -30,11 +30,11 @@ PLUME = (*WIDE, 80, 1, 1000)
 REFERENCES, PUFFS = {"locations": 100, "window": 0}, {"locations": 100, "window": 100}
 ALONE, TOGETHER = 122.474, 212.132  # sqrt(200 * 25 * 3 * n)
 SAID = {
-    "keep-spot": Said(1, *SPOT, 3000),
-    "keep-spot-without-reward": Said(1, *SPOT, 3000),
-    "keep-spot-10": Said(10, (-120, 120), (-10, 10), 40, 50, 3000),
-    "goto-waypoint": Said(1, (-70, 70), (-70, 70), 50, 50, 3000),
-    "keep-velocity": Said(1, *SPOT, 750, wind_mps=2.5),
+    "keep-spot": Said(1, *SPOT, 3000, gusts=False),
+    "keep-spot-without-reward": Said(1, *SPOT, 3000, gusts=False),
+    "keep-spot-10": Said(10, (-120, 120), (-10, 10), 40, 50, 3000, gusts=False),
+    "goto-waypoint": Said(1, (-70, 70), (-70, 70), 50, 50, 3000, gusts=False),
+    "keep-velocity": Said(1, *SPOT, 750, wind_mps=2.5, gusts=False),
     "cats-mouse": Said(
         *(3, *WIDE, 40, 1, 1000),
         gusts=False,
@@ -65,6 +65,13 @@ SAID = {
     ),
 }
 WIND_IN = {"cats-mouse": 1, "search-rescue": 2, "search-rescue-3": 2}
+BY_STICKS = [
+    "keep-spot",
+    "keep-spot-without-reward",
+    "keep-spot-10",
+    "goto-waypoint",
+    "keep-velocity",
+]
 SOURCES = {
     "plume-dispersion": (1, 1),
     "plume-multi-source": (1, 5),
@@ -115,6 +122,11 @@ def test_in_wind_there_are_gusts_too(name, wind_mps):
     assert isinstance(calm.fleet.world.wind, Calm)
     assert windy.fleet.world.wind.speed_at_6m_mps == wind_mps
     assert gusts_of(windy) == DrydenFirstOrder(2.0)
+
+
+@pytest.mark.parametrize("name", BY_STICKS)
+def test_sticks_are_moved_in_gusts_where_asked(name):
+    assert gusts_of(make(name, conditions="gusty")) == DrydenFirstOrder(2.0)
 
 
 @pytest.mark.parametrize("name", SOURCES)
