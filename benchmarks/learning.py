@@ -15,6 +15,7 @@ import kittiwake as kw
 CASES = {
     "keep-spot without noise": ("kittiwake/KeepSpot-v0", {"conditions": "noiseless"}),
     "keep-spot with all noise": ("kittiwake/KeepSpot-v0", {}),
+    "keep-spot with all noise and gusts": ("kittiwake/KeepSpot-v0", {"conditions": "gusty"}),
     "hover": ("kittiwake/Hover-v0", {}),
     "hover, ten physics steps": ("kittiwake/Hover-v0", {"overrides": {"time.rate_hz": 1000}}),
 }
@@ -60,7 +61,7 @@ def main() -> None:
     kw.register_envs()
     for said, (name, given) in CASES.items():
         rate = steps_per_s(name, given, worlds)
-        print(f"{said:28s} {rate / 1e6:6.2f} M environment steps/s", flush=True)
+        print(f"{said:36s} {rate / 1e6:6.2f} M environment steps/s", flush=True)
     for generator in ("threefry2x32", "rbg", "unsafe_rbg"):
         rate = normals_per_s(generator, worlds)
         print(f"normal numbers, {generator:12s} {rate / 1e6:6.1f} M/s", flush=True)

@@ -4,7 +4,8 @@
 concentration is above a thousandth of its peak for a cloud at rest, of what leaves it per second
 for one that the wind draws out, and of what a puff holds at some time for puffs. The others are
 drawn evenly from the rest of the area. Source: QRSim (R. De Nardi, 2013), plume tasks, as far as
-the share and the threshold go. Ours: all keep away from the limits, so that one can fly there.
+the share and the threshold go. Ours: all keep away from the limits, so that one can fly there; the
+original draws the others from the whole area, and takes the mean of puffs for their support.
 """
 
 from abc import abstractmethod
