@@ -36,9 +36,9 @@ from kittiwake.tasks.velocities import asking
 
 CAMERA = "camera"
 EVIDENCE = Bounds(-200.0, 200.0)
-# of the baseline: the height of its lanes, how wide they are, and the evidence that it goes after,
-# first from there and then from nearby
-SWEEP_M, LANE_M, CLEAR, LIKELY = 15.0, 8.0, 7.0, 3.5
+# of the baseline: the height of the first agent's lanes and how much higher those of the next one
+# are, how wide they are, and the evidence that it goes after, first from there and then from nearby
+SWEEP_M, HIGHER_M, LANE_M, CLEAR, LIKELY = 15.0, 3.0, 8.0, 7.0, 3.5
 # how long it remembers a place
 KEPT_S = 6.0
 # how high it stops beside a person, how fast it flies, how fast it makes up for what is missing
@@ -166,7 +166,7 @@ class AbstractSearchRescue(AbstractTask):
         there = GAIN_PER_S * jnp.concatenate([way, (BESIDE_M - height)[None]])
         going = jnp.where(near, 0.0, there)
         follows = goal.since_s[agent.number] < KEPT_S
-        x, y, z = jnp.where(follows, going, self._sweeping(here, height, scene))
+        x, y, z = jnp.where(follows, going, self._sweeping(here, height, agent, scene))
         return asking(free_velocities(), Vec3(x, y, z))
 
     def _marked(
@@ -190,7 +190,9 @@ class AbstractSearchRescue(AbstractTask):
         waited = jnp.where(follows, since + 1.0 / self.rate_hz, jnp.inf)
         return jnp.where(seen, places[best], mark), jnp.where(seen, 0.0, waited)
 
-    def _sweeping(self, here: Float[Array, "3"], height: Real, scene: Scene) -> Float[Array, "3"]:
+    def _sweeping(
+        self, here: Float[Array, "3"], height: Real, agent: Agent, scene: Scene
+    ) -> Float[Array, "3"]:
         """The velocity of who has seen nobody."""
         area = scene.world.area
         middle = 0.4 * (area.y_m[1] - area.y_m[0])
@@ -199,7 +201,8 @@ class AbstractSearchRescue(AbstractTask):
         along = jnp.where(done, 0.0, jnp.where(north, SPEED_MPS, -SPEED_MPS))
         lane = (jnp.floor(here[0] / LANE_M) + 0.5) * LANE_M
         east = jnp.where(done, SPEED_MPS, GAIN_PER_S * (lane - here[0]))
-        return jnp.stack([east, along, GAIN_PER_S * (SWEEP_M - height)])
+        level = SWEEP_M + HIGHER_M * jnp.asarray(agent.number, jnp.result_type(float))
+        return jnp.stack([east, along, GAIN_PER_S * (level - height)])
 
     def _away_m(self, motion: Kinematics, person: Float[Array, "2"], scene: Scene) -> Real:
         place = Vec3(person[0], person[1], scene.world.ground_z_m)
