@@ -35,7 +35,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.core.needed import Needed
 from kittiwake.core.plume import PLUME, WIND_HEIGHT_M, AbstractCloud
 from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import World
+from kittiwake.core.world import FlightArea, World
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.plume_sensor import ConcentrationMeasurement
@@ -60,6 +60,8 @@ LEAST_SAMPLES = 2
 # of the baseline: how far around itself it takes the air to be alike, and how little of its own
 # measurements makes it go to a location
 ALIKE_M, VISITED, GAIN_PER_S = 2.0, 0.5, 0.6
+# how far from the limits the locations are that it goes to, from where it comes back, and how low
+KEPT_M, NEAR_M, SHELTERED_M = 12.0, 10.0, 8.0
 # at the tilt that its controller goes to it is 5.1 m/s
 MAX_AIRSPEED_MPS = 4.6
 
@@ -189,17 +191,24 @@ class AbstractPlumeTask(AbstractTask):
     def baseline(self, goal: Findings, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
         """From each of one's locations to the nearest that nobody was at, telling what was met.
 
-        Each agent has as many of them, from west to east. Where nobody was it tells little.
+        Each agent has as many of them, from west to east, and leaves out what is too near to the
+        limits for gusts. When it was at all others, or is blown to a limit, it goes to their middle
+        and down, where there is less wind. Where nobody was it tells little.
         """
         places, here = goal.locations_world_m, rows(agent.estimate.position_world_m)
         count = len(jnp.asarray(scene.agents.number))
         ranks = jnp.argsort(jnp.argsort(places[:, 0])).astype(jnp.int32)
+        area = scene.world.area
         own = (ranks * count) // self.locations == agent.number
+        own = own & (_inside_by(places, area) > KEPT_M)
         ways = places - here[None]
         apart = jnp.where(own & (goal.weights < VISITED), (ways**2).sum(axis=1), jnp.inf)
         nearest = jnp.argmin(apart)
-        asked = jnp.where(jnp.isfinite(apart[nearest]), GAIN_PER_S * ways[nearest], 0.0)
+        share = jnp.asarray(own, ways.dtype) / jnp.maximum(jnp.asarray(own, ways.dtype).sum(), 1.0)
         height = here[2] - scene.world.ground_z_m
+        middle = (share @ ways).at[2].set(SHELTERED_M - height)
+        goes_on = jnp.isfinite(apart[nearest]) & (_inside_by(here[None], area)[0] > NEAR_M)
+        asked = GAIN_PER_S * jnp.where(goes_on, ways[nearest], middle)
         x, y, z = _attainable(asked, rows(scene.world.wind.velocity_world_mps(height)))
         met = goal.sums / (goal.weights + 0.1 * VISITED)
         told = 2.0 * jnp.clip(met / self.most, 0.0, 1.0) ** (1.0 / STEEPNESS) - 1.0
@@ -217,6 +226,13 @@ class AbstractPlumeTask(AbstractTask):
 
 def _cloud(scene: Scene) -> AbstractCloud:
     return scene.processes[PLUME + SMOKE]
+
+
+def _inside_by(places_world_m: Float[Array, "places 3"], area: FlightArea) -> Array:
+    """How far each is from the nearest side of the area."""
+    low, high = jnp.asarray([area.x_m, area.y_m], places_world_m.dtype).T
+    level = places_world_m[:, :2]
+    return jnp.minimum(level - low[None], high[None] - level).min(axis=1)
 
 
 def _attainable(asked: Float[Array, "3"], wind: Float[Array, "3"]) -> Float[Array, "3"]:

@@ -29,7 +29,8 @@ def scene(told, *, last):
         scenes.agent((3.0 * i, 0.0, 10.0), told=own, measurements=nose)
         for i, own in enumerate(told)
     ]
-    return scenes.scene(agents, processes={"plumes.smoke": CLOUD}, last=last), agents
+    smoke = {"plumes.smoke": CLOUD}
+    return scenes.scene(agents, processes=smoke, last=last, world="plume-gaussian"), agents
 
 
 def begun(samples=None):
@@ -85,6 +86,28 @@ def test_the_baseline_tells_what_it_met_and_goes_where_it_was_not():
     x, y, z, *told = task.baseline(goal, own, world).tolist()
     assert (x, y, z) == pytest.approx((0.6 * 5 / 3, 0.6 * 2 / 3, 0.0))
     np.testing.assert_allclose(told, [2 * (0.8 / 2.05) ** 0.25 - 1, -1, -1, -1], atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [[2.0, 2.0, 2.0, 2.0], [2.0, 2.0, 2.0, 0.0]])
+def test_the_baseline_waits_in_the_middle_of_the_locations_that_are_not_near_the_limits(weights):
+    task = PlumeGaussian(locations=4)
+    world, (own,) = scene([np.zeros(4)], last=False)
+    far = PLACES.copy()
+    far[3] = [130.0, 0.0, 10.0]
+    goal = replace(begun(), locations_world_m=jnp.asarray(far), weights=jnp.asarray(weights))
+    x, y, z = task.baseline(goal, own, world)[:3]
+    way = [*far[:3, :2].mean(axis=0), -2.0]  # down to 8 m
+    np.testing.assert_allclose([3 * x, 3 * y, 3 * z], 0.6 * np.array(way))
+
+
+def test_the_baseline_comes_back_low_from_the_limits():
+    task = PlumeGaussian(locations=4)
+    world, (own,) = scene([np.zeros(4)], last=False)
+    blown = scenes.agent((138.0, 0.0, 60.0), told=np.zeros(4), measurements=own.measurements)
+    world = replace(world, agents=jax.tree.map(lambda leaf: leaf[None], blown))
+    x, _, z = task.baseline(begun(), blown, world)[:3]
+    assert x < 0
+    assert z < 0
 
 
 @pytest.fixture(scope="module")
