@@ -67,7 +67,9 @@ def test_there_is_no_picture_before_the_first_episode():
 
 
 def test_conditions_are_a_name_that_the_task_knows():
-    with pytest.raises(ScenarioError, match="KeepSpot has no conditions 'calm'. Allowed: noise"):
+    with pytest.raises(
+        ScenarioError, match="KeepSpot has no conditions 'calm'. Allowed: gusty, noise"
+    ):
         TaskEnv("keep-spot", conditions="calm")
 
 

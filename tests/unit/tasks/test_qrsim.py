@@ -1,12 +1,15 @@
 """QRSim's tasks have its numbers: areas, rates, lengths, winds, who takes part, penalties."""
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
 
 from kittiwake.environment.turbulence import DrydenFirstOrder, NoTurbulence
 from kittiwake.environment.wind import Calm
-from kittiwake.tasks.make import make
+from kittiwake.tasks.make import make as make_anew
+
+make = cache(make_anew)
 
 
 class Said(NamedTuple):
@@ -142,6 +145,6 @@ def test_a_plume_has_as_many_sources(name):
 def test_persons_are_searched_on_the_original_ground(name):
     kind = make(name).fleet.world.processes["terrain"].component.kind
     assert (kind.clutter, kind.occlusion, kind.persons) == (0.2, 0.05, (5, 10))
-    for conditions, height_m in (("noisy", 25), ("noiseless", 45)):
-        start = make(name, conditions=conditions).vehicles[0].start
+    for given, height_m in (({}, 25), ({"conditions": "noiseless"}, 45)):
+        start = make(name, **given).vehicles[0].start
         assert start.position_world_m.z == height_m
