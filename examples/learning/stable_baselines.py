@@ -16,7 +16,6 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
-import kittiwake as kw
 from kittiwake.adapters.gymnasium import TaskVectorEnv
 
 
@@ -112,7 +111,7 @@ def main() -> None:
         parser.error("--minutes must be above 0")
     torch.set_num_threads(1)  # small networks: more threads would only wait for each other
     ppo, scaled = train(given.task, given.minutes, given.seed)
-    save(given.out / "policy.npz", kw.make(given.task).name, ppo, scaled)
+    save(given.out / "policy.npz", scaled.get_attr("env")[0].name, ppo, scaled)
     print(f"Saved: {given.out}/policy.npz")
 
 

@@ -26,7 +26,7 @@ HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 # what is raised for a file that is broken, encrypted or something else
 UNREADABLE = (
     *(BadZipFile, ZlibError, LZMAError, EOFError, KeyError),
-    *(ValueError, SyntaxError, TokenError, RuntimeError),
+    *(ValueError, SyntaxError, TokenError, RuntimeError, OverflowError, MemoryError),
 )
 
 

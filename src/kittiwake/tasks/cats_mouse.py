@@ -27,7 +27,14 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import FAR, FAST, Travel
 from kittiwake.tasks.needs import Needs
-from kittiwake.tasks.pelican import LEAST, LOOK, LOST, level_velocities, windy, without_noise
+from kittiwake.tasks.pelican import (
+    LEAST,
+    LOOK,
+    LOST,
+    level_velocities,
+    windy_from_anywhere,
+    without_noise,
+)
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.starts import TRIES, first_apart, placed
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -68,7 +75,7 @@ class CatsMouse(AbstractTask):
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "noiseless": without_noise("cat", MOUSE),
         "noisy": {},
-        "windy": windy(1.0),
+        "windy": windy_from_anywhere(1.0),
     }
     needs: ClassVar[Needs] = Needs(vehicles=[MOUSE])
     lost_reward: ClassVar[float] = LOST

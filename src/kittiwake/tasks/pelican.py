@@ -77,7 +77,7 @@ def without_noise(*entries: str, sensors: Mapping[str, Any] | None = None) -> di
     return {"world.turbulence": "none", **own}
 
 
-def windy(speed_at_6m_mps: float) -> dict[str, Any]:
+def windy_from_anywhere(speed_at_6m_mps: float) -> dict[str, Any]:
     """Changes to a scenario that bring wind from anywhere, and gusts."""
     return {
         "world.wind": {"type": "shear", "speed_at_6m_mps": speed_at_6m_mps, "from_deg": 0},

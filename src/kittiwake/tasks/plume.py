@@ -228,7 +228,9 @@ def _cloud(scene: Scene) -> AbstractCloud:
     return scene.processes[PLUME + SMOKE]
 
 
-def _inside_by(places_world_m: Float[Array, "places 3"], area: FlightArea) -> Array:
+def _inside_by(
+    places_world_m: Float[Array, "places 3"], area: FlightArea
+) -> Float[Array, " places"]:
     """How far each is from the nearest side of the area."""
     low, high = jnp.asarray([area.x_m, area.y_m], places_world_m.dtype).T
     level = places_world_m[:, :2]

@@ -200,7 +200,9 @@ def _nominal(scenario: Scenario, path: str, count: int, *, is_vector: bool) -> l
         or not all(map(_is_number, given))
     ):
         wanted = f"a vector of {count} numbers" if is_vector else "a number"
-        reason = _refusal(scenario, path, [0.0] * count if is_vector else 0.0) if not here else ""
+        reason = (
+            _refusal(scenario, path, [0.0] * count if is_vector else 0.0) if here is None else ""
+        )
         message = reason or f"the scenario has no such number; write {wanted} at '{path}' first"
         raise ScenarioError(message)
     return [float(number) for number in given]

@@ -28,7 +28,7 @@ from kittiwake.sensors.person_camera import PersonsMeasurement
 from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import COMPONENT, FAR, Travel
 from kittiwake.tasks.needs import Needs
-from kittiwake.tasks.pelican import LOST, free_velocities, windy, without_noise
+from kittiwake.tasks.pelican import LOST, free_velocities, windy_from_anywhere, without_noise
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.starts import inside, scattered
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -83,7 +83,7 @@ def _conditions(east_m: int) -> dict[str, dict[str, Any]]:
             "vehicles.pelican.start.position_world_m": [east_m, 0, 45],
         },
         "noisy": {},
-        "windy": windy(2.0),
+        "windy": windy_from_anywhere(2.0),
     }
 
 

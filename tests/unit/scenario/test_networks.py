@@ -89,6 +89,10 @@ def header(shape):
         b"weights",
         b"\x93NUMPY\x01\x00" + len(header(b"")).to_bytes(2, "little") + header(b"(10000000000, 2)"),
         b"\x93NUMPY\x01\x00" + len(header(b"")).to_bytes(2, "little") + header(b"(" * 60),
+        b"\x93NUMPY\x01\x00"
+        + len(header(b"")).to_bytes(2, "little")
+        + header(b"(0, 1" + b"0" * 25 + b")"),
+        b"\x93NUMPY\x01\x00" + (9000).to_bytes(2, "little") + b"-" * 8999 + b"1",
         b"\x93NUMPY\x09\x00",
         b"\x93NUMPY\x01\x00\xff",
     ],

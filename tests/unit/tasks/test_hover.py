@@ -1,5 +1,7 @@
 """Hovering: what a step is worth, and what is seen of the rotors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.unit.tasks import scenes
@@ -30,7 +32,7 @@ def test_a_step_is_worth_how_near_still_and_calm_it_is(place, velocity, rates):
         angular_velocity_body_radps=Vec3.of(rates),
     )
     own = scenes.agent(place)
-    own = type(own)(**{**vars(own), "truth": strong(start.kinematics())})
+    own = replace(own, truth=strong(start.kinematics()))
     away, speed, turning = (
         np.linalg.norm(np.subtract(place, (0.0, 0.0, 1.5))),
         np.linalg.norm(velocity),

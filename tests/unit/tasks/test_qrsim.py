@@ -7,9 +7,9 @@ import pytest
 
 from kittiwake.environment.turbulence import DrydenFirstOrder, NoTurbulence
 from kittiwake.environment.wind import Calm
-from kittiwake.tasks.make import make as make_anew
+from kittiwake.tasks.make import make
 
-make = cache(make_anew)
+made = cache(make)
 
 
 class Said(NamedTuple):
@@ -92,7 +92,7 @@ def gusts_of(env):
 
 @pytest.mark.parametrize("name", SAID)
 def test_a_task_has_the_numbers_of_the_original(name):
-    env, said = make(name), SAID[name]
+    env, said = made(name), SAID[name]
     world, task = env.fleet.world, env.task
     assert len(env.agents) == said.agents
     assert (world.area.y_m, world.area.x_m) == (said.north_m, said.east_m)
@@ -112,7 +112,7 @@ def test_a_task_has_the_numbers_of_the_original(name):
 
 @pytest.mark.parametrize("name", SAID)
 def test_without_noise_nothing_is_shaken_or_misread(name):
-    env = make(name, conditions="noiseless")
+    env = made(name, conditions="noiseless")
     assert isinstance(gusts_of(env), NoTurbulence)
     for vehicle in env.vehicles:
         assert vehicle.dynamics.linear_noise_mps2 == vehicle.dynamics.angular_noise_radps2 == 0
@@ -121,7 +121,7 @@ def test_without_noise_nothing_is_shaken_or_misread(name):
 
 @pytest.mark.parametrize(("name", "wind_mps"), WIND_IN.items())
 def test_in_wind_there_are_gusts_too(name, wind_mps):
-    calm, windy = make(name), make(name, conditions="windy")
+    calm, windy = made(name), made(name, conditions="windy")
     assert isinstance(calm.fleet.world.wind, Calm)
     assert windy.fleet.world.wind.speed_at_6m_mps == wind_mps
     assert gusts_of(windy) == DrydenFirstOrder(2.0)
@@ -129,12 +129,12 @@ def test_in_wind_there_are_gusts_too(name, wind_mps):
 
 @pytest.mark.parametrize("name", BY_STICKS)
 def test_sticks_are_moved_in_gusts_where_asked(name):
-    assert gusts_of(make(name, conditions="gusty")) == DrydenFirstOrder(2.0)
+    assert gusts_of(made(name, conditions="gusty")) == DrydenFirstOrder(2.0)
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_plume_has_as_many_sources(name):
-    plume = make(name).fleet.world.processes["plumes.smoke"].component
+    plume = made(name).fleet.world.processes["plumes.smoke"].component
     assert plume.kind.sources.number == SOURCES[name]
     puffs = name.endswith("puff")
     amounts = plume.kind.amount_range if puffs else plume.kind.emission_range_per_s
@@ -143,8 +143,8 @@ def test_a_plume_has_as_many_sources(name):
 
 @pytest.mark.parametrize("name", ["search-rescue", "search-rescue-3"])
 def test_persons_are_searched_on_the_original_ground(name):
-    kind = make(name).fleet.world.processes["terrain"].component.kind
+    kind = made(name).fleet.world.processes["terrain"].component.kind
     assert (kind.clutter, kind.occlusion, kind.persons) == (0.2, 0.05, (5, 10))
     for given, height_m in (({}, 25), ({"conditions": "noiseless"}, 45)):
-        start = make(name, **given).vehicles[0].start
+        start = made(name, **given).vehicles[0].start
         assert start.position_world_m.z == height_m

@@ -177,24 +177,8 @@ def test_what_cannot_be_drawn_is_refused_with_its_place(tmp_path, text, said):
         kw.make(written(tmp_path, SCENARIO + text))
 
 
-SPOT = """
-name: spot
-time: {rate_hz: 50, duration_s: 20}
-world:
-  area: {x_m: [-20, 20], y_m: [-20, 20], z_m: [0, 30]}
-  wind: {type: shear, speed_at_6m_mps: 1, from_deg: 0}
-vehicles:
-  pelican:
-    model: pelican
-    start: {position_world_m: [0, 0, 10]}
-    controller: qrsim-waypoint
-    guidance: {type: hold, position_world_m: [0, 0, 10]}
-task: keep-spot
-"""
-
-
 @pytest.mark.parametrize(
-    ("written", "line", "said"),
+    ("text", "line", "said"),
     [
         (
             "randomise:\n  world.wind.speed: {uniform: [0, 3]}",
@@ -218,10 +202,8 @@ task: keep-spot
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_line(written, line, said, tmp_path):
-    path = tmp_path / "spot.yaml"
-    path.write_text(SPOT + written, encoding="utf-8")
-    lines = (SPOT + written).splitlines()
-    number = max(i for i, text in enumerate(lines, 1) if line in text)
-    with pytest.raises(ScenarioError, match=rf"^spot\.yaml:{number}: {written[:9]}.*{said}"):
-        kw.make(str(path))
+def test_a_mistake_is_told_with_its_line(text, line, said, tmp_path):
+    lines = (SCENARIO + text).splitlines()
+    number = max(i for i, own in enumerate(lines, 1) if line in own)
+    with pytest.raises(ScenarioError, match=rf"^drawn\.yaml:{number}: {text[:9]}.*{said}"):
+        kw.make(written(tmp_path, SCENARIO + text))
