@@ -1,8 +1,10 @@
 """The loops that QRSim's controllers share: height, yaw and horizontal velocity.
 
 Source: QRSim (De Nardi 2013), ``WaypointPID``, ``VelocityPID``, ``VelocityHeightPID``, written in
-its axes (world NED, body FRD). Two changes: the yaw error takes the short way round, where the
-original unwinds whole turns; and gains are parameters.
+its axes (world NED, body FRD). All derivatives are zero in the sample in which any component of the
+controller's set point (velocity or position; not the heading) differs from the one before. Two
+changes: the yaw error takes the short way round, where the original unwinds whole turns; and gains
+are parameters.
 """
 
 from typing import Annotated
@@ -78,17 +80,27 @@ class HeightLoop(eqx.Module):
 
 
 class VelocityState(eqx.Module):
-    """Sums of past errors and the last error, per body axis."""
+    """Sums of past errors and the last error, per body axis, with the last velocity set point."""
 
     sum_mps: Vec3
     last_error_mps: Vec3
+    last_velocity_world_mps: Vec3
     started: Flag
 
     @classmethod
     def initial(cls) -> "VelocityState":
         """Before the first step."""
         zero = Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0))
-        return cls(zero, zero, jnp.asarray(False))
+        return cls(zero, zero, zero, jnp.asarray(False))
+
+    def has_setpoint(self, velocity_world_mps: Vec3) -> Flag:
+        """Return whether this was the set point of the last sample."""
+        last = self.last_velocity_world_mps
+        return (
+            (velocity_world_mps.x == last.x)
+            & (velocity_world_mps.y == last.y)
+            & (velocity_world_mps.z == last.z)
+        )
 
 
 class VelocityLoop(eqx.Module):
@@ -115,13 +127,13 @@ class VelocityLoop(eqx.Module):
         return limited_frd - swap_flu_frd(estimate.velocity_body_mps)
 
     def tilt_flu(
-        self, state: VelocityState, error_frd_mps: Vec3, dt_s: Real
+        self, state: VelocityState, error_frd_mps: Vec3, same_setpoint: Flag, dt_s: Real
     ) -> tuple[Float[Array, ""], Float[Array, ""]]:
         """Pitch (nose down positive) and roll that reduce the error."""
-        last = state.last_error_mps
+        last, known = state.last_error_mps, state.started & same_setpoint
 
         def tilt(error: Real, last_error: Real, summed: Real) -> Float[Array, ""]:
-            rate = jnp.where(state.started, (error - last_error) / dt_s, 0.0)
+            rate = jnp.where(known, (error - last_error) / dt_s, 0.0)
             wanted = (
                 self.proportional_rad_per_mps * error
                 + self.integral_rad_per_mps * summed
@@ -133,6 +145,10 @@ class VelocityLoop(eqx.Module):
         roll = tilt(error_frd_mps.y, last.y, state.sum_mps.y)
         return pitch, roll
 
-    def remember(self, state: VelocityState, error_frd_mps: Vec3) -> VelocityState:
+    def remember(
+        self, state: VelocityState, error_frd_mps: Vec3, wanted_world_mps: Vec3
+    ) -> VelocityState:
         """The state for the next sample."""
-        return VelocityState(state.sum_mps + error_frd_mps, error_frd_mps, jnp.asarray(True))
+        return VelocityState(
+            state.sum_mps + error_frd_mps, error_frd_mps, wanted_world_mps, jnp.asarray(True)
+        )

@@ -45,8 +45,10 @@ class QRSimVelocity(AbstractController):
         """Sticks for the wanted velocity."""
         del key
         wanted, estimate = inputs
-        error_frd = self.velocity.error_frd_mps(wanted.velocity_world_mps, estimate)
-        pitch, roll = self.velocity.tilt_flu(state, error_frd, dt_s)
+        velocity = wanted.velocity_world_mps
+        error_frd = self.velocity.error_frd_mps(velocity, estimate)
+        same = state.has_setpoint(velocity)
+        pitch, roll = self.velocity.tilt_flu(state, error_frd, same, dt_s)
         throttle = (
             self.hover_throttle
             - self.climb_gain_s_per_m * error_frd.z
@@ -61,4 +63,4 @@ class QRSimVelocity(AbstractController):
             ),
             battery_v=self.battery_v,
         )
-        return self.velocity.remember(state, error_frd), sticks
+        return self.velocity.remember(state, error_frd, velocity), sticks

@@ -60,10 +60,11 @@ class QRSimVelocityHeight(AbstractController):
         wanted, estimate = inputs
         level = Vec3(wanted.velocity_x_world_mps, wanted.velocity_y_world_mps, 0.0)
         error_frd = self.velocity.error_frd_mps(level, estimate)
-        pitch, roll = self.velocity.tilt_flu(state.velocity, error_frd, dt_s)
         same_height = jnp.asarray(wanted.height_world_m) == state.height.last_height_m
+        same = state.velocity.has_setpoint(level) & same_height
+        pitch, roll = self.velocity.tilt_flu(state.velocity, error_frd, same, dt_s)
         height, throttle = self.height.throttle(
-            state.height, wanted.height_world_m, estimate.position_world_m.z, same_height, dt_s
+            state.height, wanted.height_world_m, estimate.position_world_m.z, same, dt_s
         )
         sticks = AttitudeThrottle(
             pitch_rad=pitch,
@@ -75,5 +76,5 @@ class QRSimVelocityHeight(AbstractController):
             battery_v=self.battery_v,
         )
         return QRSimVelocityHeightState(
-            self.velocity.remember(state.velocity, error_frd), height
+            self.velocity.remember(state.velocity, error_frd, level), height
         ), sticks
