@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Float64
 from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from kittiwake.analysis.comparison import SHOWN, Spread, summaries
@@ -55,8 +54,7 @@ def draw_comparison(trials: Sequence[Trial]) -> Figure:
     top_in = LEGEND_IN + LEGEND_ROW_IN * -(-len(names) // columns) + HEAD_IN
     bars_in = -(-len(_shown(rows)) // 2) * (BAR_IN * len(names) + BETWEEN_IN)
     height_in = max(LEAST_HEIGHT_IN, top_in + bars_in + BOTTOM_IN)
-    figure = Figure(figsize=(WIDTH_IN, height_in), dpi=look.DPI, facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = look.PageFigure((WIDTH_IN, height_in))
     flights = rows[0]["flights"]
     said = (
         f"{len(names)} controllers, {flights} flights of each"

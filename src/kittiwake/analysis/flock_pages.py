@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from kittiwake.analysis.flock import ARRIVED_M, History, Team, history, teams_of
@@ -35,8 +34,7 @@ def save_flock_pages(log: Log, folder: Path) -> list[Path]:
 
 def draw_flock(log: Log, team: Team, flown: History) -> Figure:
     """Paths from above to the left, and what is said of the whole over time to the right."""
-    figure = Figure(figsize=PAGE_IN, dpi=look.DPI, facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = look.PageFigure(PAGE_IN)
     grid = figure.add_gridspec(
         4, 2, width_ratios=(1.15, 1.0), left=0.07, right=0.98, bottom=0.08, top=0.88, hspace=0.35
     )

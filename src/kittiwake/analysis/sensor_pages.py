@@ -10,7 +10,6 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from matplotlib import style
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from kittiwake.analysis.log import Log
@@ -67,8 +66,7 @@ def draw_page(vehicle: str, found: Sequence[Quantity], page: int = 0) -> Figure:
     """The page with this number, from 0."""
     shown = found[page * MAX_ROWS : (page + 1) * MAX_ROWS]
     height_in = ROW_IN * len(shown) + TOP_IN + BOTTOM_IN
-    figure = Figure(figsize=(WIDTH_IN, height_in), dpi=look.DPI, facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = look.PageFigure((WIDTH_IN, height_in))
     span_s = _span_s(shown)
     rows: list[tuple[Half, Half]] = []
     for row, quantity in enumerate(shown):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
@@ -55,8 +54,7 @@ def save_survey_maps(log: Log, folder: Path) -> list[Path]:
 
 def draw_survey(log: Log, scenario: Scenario, probes: Sequence[Found]) -> Figure:
     """The map of what these probes of one field said."""
-    figure = Figure(figsize=PAGE_IN, dpi=look.DPI, facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = look.PageFigure(PAGE_IN)
     axes: Axes = figure.add_axes((0.09, 0.08, 0.78, 0.76))
     courses = coverages(scenario)
     waters = [course.water(scenario.world.origin) for course in courses.values()]

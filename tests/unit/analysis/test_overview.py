@@ -1,11 +1,13 @@
 import logging
 from dataclasses import replace
+from io import BytesIO
 from itertools import combinations
 
 import jax
 import matplotlib
 import numpy as np
 import pytest
+from IPython.core.formatters import DisplayFormatter
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from matplotlib.patches import Polygon, Rectangle
@@ -302,6 +304,14 @@ def test_drawing_leaves_matplotlib_as_it_was():
     assert dict(matplotlib.rcParams) == before
     assert isinstance(figure, Figure)
     assert max(text.get_fontsize() for text in figure.findobj(matplotlib.text.Text)) < 31.0
+
+
+def test_a_plot_is_shown_as_a_picture_in_a_notebook():
+    figure = Log({"drone": tour()}).plot()
+    shown, _ = DisplayFormatter().format(figure)
+    picture = imread(BytesIO(shown["image/png"]), format="png")
+    assert picture.shape[:2] == (round(PAGE_IN[1] * DPI), round(PAGE_IN[0] * DPI))
+    assert np.ptp(picture) > 0.9
 
 
 def test_one_vehicle_is_shown_with_all_its_state_and_inputs(figures):

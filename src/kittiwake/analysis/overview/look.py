@@ -4,12 +4,15 @@ Everything is set here, so that a picture does not depend on a person's matplotl
 """
 
 from collections.abc import Sequence
+from io import BytesIO
 from textwrap import fill
 
-from matplotlib import colormaps
+from matplotlib import colormaps, style
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap, to_hex
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
@@ -51,6 +54,26 @@ SETTINGS = {
     "lines.solid_joinstyle": "round",
     "lines.dash_capstyle": "round",
 }
+
+
+class PageFigure(Figure):
+    """A figure that notebooks show as a picture, although pyplot does not manage it."""
+
+    def __init__(self, size_in: tuple[float, float]) -> None:
+        """Create an empty white page.
+
+        Args:
+            size_in: width and height in inches.
+        """
+        super().__init__(figsize=size_in, dpi=DPI, facecolor="white")
+        FigureCanvasAgg(self)
+
+    def _repr_png_(self) -> bytes:
+        """Return the page as PNG, which is what IPython's display asks for."""
+        picture = BytesIO()
+        with style.context(["default", SETTINGS]):
+            self.savefig(picture, dpi=DPI, format="png")
+        return picture.getvalue()
 
 
 def box(left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib import style
 from matplotlib.artist import Artist
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
@@ -43,8 +42,7 @@ def draw_overview(log: Log, folder: Path | None = None) -> Figure:
     those whose files are in the folder; the line below the title says what was left out.
     """
     with style.context(["default", look.SETTINGS]):
-        figure = Figure(figsize=look.PAGE_IN, dpi=look.DPI, facecolor="white")
-        FigureCanvasAgg(figure)
+        figure = look.PageFigure(look.PAGE_IN)
         _draw(figure, log, folder)
         # ticks are made when they are first needed, from the settings of that moment
         figure.draw_without_rendering()
