@@ -61,11 +61,18 @@ class Table:
     @property
     def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
         """The attitude in ZYX angles, yaw between -180 and 180."""
-        w, x, y, z = self.part(Q_WORLD_FROM_BODY).T
-        roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
-        pitch = np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0))
-        yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-        return np.degrees(np.stack([roll, pitch, yaw], axis=1))
+        return roll_pitch_yaw_deg(self.part(Q_WORLD_FROM_BODY))
+
+
+def roll_pitch_yaw_deg(
+    q_world_from_body: Float64[np.ndarray, "rows 4"],
+) -> Float64[np.ndarray, "rows 3"]:
+    """Return the ZYX angles of unit quaternions (w, x, y, z), yaw between -180 and 180."""
+    w, x, y, z = q_world_from_body.T
+    roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    pitch = np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0))
+    yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    return np.degrees(np.stack([roll, pitch, yaw], axis=1))
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,25 @@ USER_UNITS: dict[str, tuple[str, float]] = {
     "_ug_per_rthz": ("_mps2_per_rthz", 1e-6 * STANDARD_GRAVITY_MPS2),
 }
 
+# ending of a stored name -> how its unit is written
+UNIT_SYMBOLS: dict[str, str] = {
+    "rad": "rad",
+    "radps": "rad/s",
+    "m": "m",
+    "mps": "m/s",
+    "mps2": "m/s²",
+    "n": "N",
+    "nm": "N m",
+    "v": "V",
+    "a": "A",
+    "w": "W",
+    "hz": "Hz",
+    "pa": "Pa",
+    "k": "K",
+    "s": "s",
+    "t": "T",
+}
+
 
 def stored_name(key: str) -> str:
     """The name under which a user's key is stored: ``yaw_rad`` for ``yaw_deg``."""

@@ -13,6 +13,7 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.guidance import GuidanceInputs
 from kittiwake.core.kinematics import motion_columns
 from kittiwake.core.situation import Situation
+from kittiwake.core.units import UNIT_SYMBOLS
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
@@ -80,12 +81,22 @@ class Condition(eqx.Module):
         return jnp.logical_and(high, low)
 
     def __str__(self) -> str:
+        name, unit = _in_words(self.quantity)
         sides = (("above", self.above), ("below", self.below))
-        told = " and ".join(f"{side} {_said(value)}" for side, value in sides if value is not None)
-        return f"{self.quantity} {told}"
+        limits = [f"{side} {_in_digits(value)}" for side, value in sides if value is not None]
+        return f"{name} is {' and '.join(limits)}{unit}"
 
 
-def _said(value: Real) -> str:
+def _in_words(quantity: str) -> tuple[str, str]:
+    """Return a column's name and its unit for readers: ("battery charge", ""), ("z", " m")."""
+    sensor, _, column = quantity.removeprefix(SENSOR).rpartition(".")
+    words = [*sensor.split("."), *column.removeprefix(READING).split("_")]
+    unit = UNIT_SYMBOLS.get(words[-1], "") if len(words) > 1 else ""
+    name = " ".join(word for word in words[: -1 if unit else None] if word)
+    return name, f" {unit}" if unit else ""
+
+
+def _in_digits(value: Real) -> str:
     """A number; while a program is compiled of which it is an argument, it is not known."""
     return f"{value:g}" if isinstance(value, int | float) else "?"
 

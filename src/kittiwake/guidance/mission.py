@@ -401,7 +401,7 @@ class Mission(AbstractGuidance):
 
     def _causes(self) -> list[str]:
         """In the order of their numbers."""
-        called = [f", because of {rule.when}" for rule in self.rules]
+        called = [f", because {rule.when}" for rule in self.rules]
         return ["", ", for the time was up", ", as asked", *called]
 
     def _named(self) -> Sequence[tuple[str, str]]:

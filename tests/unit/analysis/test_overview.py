@@ -8,10 +8,12 @@ import matplotlib
 import numpy as np
 import pytest
 from IPython.core.formatters import DisplayFormatter
+from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from matplotlib.patches import Polygon, Rectangle
 from mpl_toolkits.mplot3d import Axes3D
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.overview import draw_overview, save_overview
@@ -26,9 +28,10 @@ from kittiwake.analysis.overview.scene import (
     stops,
     usual_wind,
 )
-from kittiwake.analysis.overview.series import readable_yaw_deg
+from kittiwake.analysis.overview.series import readable_yaw_deg, vehicle_panels
 from kittiwake.analysis.overview.standing import Flown, find_standing
 from kittiwake.analysis.overview.standing_maps import OBSTACLE
+from kittiwake.analysis.overview.surfaces import surfaces_in
 from kittiwake.analysis.overview.trace import find_losses, select_traces
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 from kittiwake.core.keys import seed_key
@@ -887,3 +890,121 @@ def test_shadows_fall_on_the_ground_if_it_is_near():
     assert near.grounded
     assert near.low[2] == -5.0
     assert not look_around([trace_of(tour_log())], {"world": {"ground_z_m": -500.0}}).grounded
+
+
+LANDING = (
+    *(Event(0.5 * n, "gull", f"phase {n} of the approach, which goes on") for n in range(12)),
+    Event(9.0, "gull", "touched down at 0.3 m/s"),
+    Event(9.3, "gull", "land: motors off"),
+    Event(30.0, "ferry", "not finished"),
+)
+
+
+@pytest.mark.parametrize("crew", [("gull",), ("gull", "ferry")])
+def test_landings_are_named_before_phases_and_unfinished_tasks_last(crew):
+    figure = draw_overview(Log(dict.fromkeys(crew, tour()), LANDING))
+    first = next(axes for axes in figure.axes[3:] if axes.get_ylabel())
+    labels = [text.get_text() for text in first.texts if text.get_text()]
+    assert any("touched down" in label for label in labels)
+    assert any("motors off" in label for label in labels)
+    # phases were left out
+    assert len(labels) < len(LANDING) - 1
+    assert not any("not finished" in label for label in labels)
+
+
+def test_set_points_below_the_ground_do_not_open_the_picture_downwards():
+    rows = 100
+    height_m = np.linspace(2.0, 0.0, rows)
+    wanted = {f"setpoint.position_{axis}_world_m": 0.0 for axis in "xy"}
+    wanted["setpoint.position_z_world_m"] = height_m - 2.5
+    log = Log({"gull": table({"z_m": height_m} | wanted, rows)})
+    space = draw_overview(log).axes[0]
+    assert space.get_zlim()[0] == pytest.approx(0.0)
+    drawn = np.concatenate([np.asarray(line.get_data_3d(), float)[2] for line in space.lines])
+    assert np.nanmin(drawn) >= 0.0
+
+
+def test_a_commanded_attitude_is_drawn_in_angles_beside_the_actual_one():
+    rows, half = 50, np.radians(15.0)
+    quaternion = {"w": np.cos(half), "x": 0.0, "y": np.sin(half), "z": 0.0}
+    commands = {f"cmd_q_world_from_body_{part}": value for part, value in quaternion.items()}
+    trace = trace_of(Log({"gull": table(commands | {"cmd_thrust_n": 5.0}, rows)}))
+    (thrust,) = input_panels(trace)
+    assert [item.label for item in thrust.inputs] == ["thrust"]
+    tilt = next(panel for panel in vehicle_panels(trace) if panel.label.startswith("attitude"))
+    roll, pitch = (line for line in tilt.lines if line.dashed)
+    np.testing.assert_allclose(roll.values, 0.0, atol=1e-12)
+    np.testing.assert_allclose(pitch.values, 30.0, rtol=1e-12)
+
+
+def surface_log():
+    """Two metres above a slope of 45 degrees that is larger than the flight."""
+    north_m = np.linspace(0.0, 10.0, 60)
+    distances = {"setpoint.distance_m": 1.5, "setpoint.wanted_distance_m": 1.0}
+    columns = {"y_m": north_m, "z_m": north_m + 2.0} | distances
+    # its upper side passes through y = z
+    middle = [0.0, np.sqrt(0.5), -np.sqrt(0.5)]
+    slope = {"type": "box", "centre_world_m": middle, "sides_m": [400, 400, 2], "roll_deg": 45}
+    return Log({"gull": table(columns, 60)}, (), {"world": {"obstacles": {"slope": slope}}})
+
+
+def test_a_surface_larger_than_the_flight_is_drawn_below_it():
+    log = surface_log()
+    traces = [trace_of(log)]
+    scene = look_around(traces, log.scenario)
+    assert scene.low[2] < 0.1
+    (surface,) = surfaces_in(scene.large, scene.low, scene.high)
+    up = np.broadcast_to(surface.y_m[:, None], surface.z_m.shape)
+    known = np.isfinite(surface.z_m)
+    assert np.count_nonzero(known) > 0.5 * known.size
+    # single precision over 10 m
+    np.testing.assert_allclose(surface.z_m[known], up[known], atol=1e-4)
+    space, plan = draw_overview(log).axes[:2]
+    assert any(isinstance(part, Poly3DCollection) for part in space.collections)
+    assert any(isinstance(part, ContourSet) for part in plan.collections)
+
+
+def test_the_distance_to_a_followed_surface_has_a_panel():
+    axes = axes_labelled(draw_overview(surface_log()), "distance\n(m)")
+    measured, wanted = (line.get_ydata()[0] for line in axes.lines[:2])
+    assert (measured, wanted) == (1.5, 1.0)
+
+
+def rounds(count):
+    """The same four corners several times."""
+    corners_m = np.array([[0.0, 0.0], [0.0, 5.0], [0.3, 5.0], [0.3, 0.0]])
+    ends = np.repeat(np.tile(corners_m, (count, 1)), 20, axis=0)
+    columns = {"x_m": ends[:, 0], "y_m": ends[:, 1], "z_m": 5.0}
+    columns |= {"setpoint.position_x_world_m": ends[:, 0]}
+    columns |= {"setpoint.position_y_world_m": ends[:, 1], "setpoint.position_z_world_m": 5.0}
+    return Log({"gull": table(columns, len(ends))})
+
+
+@pytest.mark.parametrize("count", [1, 9])
+def test_numbers_of_waypoints_do_not_cover_each_other(count):
+    figure = draw_overview(rounds(count))
+    numbers = [text for text in figure.axes[1].texts if text.get_text()[:1].isdigit()]
+    assert len(numbers) == 4
+    assert (count > 3) == numbers[0].get_text().endswith("…")
+    boxes = page_boxes(figure, numbers)
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+
+
+def test_between_waypoints_the_error_is_the_distance_from_the_leg():
+    rows = 101
+    east_m = np.linspace(0.0, 100.0, rows)
+    beside_m = np.where(east_m < 50.0, 0.5, 0.0)
+    columns = {"x_m": east_m, "y_m": beside_m, "guidance.legs": east_m // 50.0}
+    columns |= {"setpoint.position_x_world_m": np.where(east_m < 50.0, 50.0, 100.0)}
+    columns |= {"setpoint.position_y_world_m": 0.0, "setpoint.position_z_world_m": 0.0}
+    legged = table(columns, rows)
+    holding = hovering(1, rows)
+    figure = draw_overview(Log({"surveyor": legged, "still": holding}))
+    (across,) = axes_labelled(figure, "cross-track error (m)").lines[:1]
+    # the first leg begins where the vehicle did, 0.5 m beside the line
+    expected = np.where(east_m < 50.0, 0.5 * east_m / 50.0, 0.0)
+    np.testing.assert_allclose(across.get_ydata(), expected, atol=1e-4)
+    (error,) = axes_labelled(figure, "position error (m)").lines[:1]
+    np.testing.assert_allclose(
+        error.get_ydata(), np.abs(0.3 * np.sin(np.arange(rows) / 10 + 1)) * np.sqrt(3.0)
+    )

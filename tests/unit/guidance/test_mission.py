@@ -96,7 +96,7 @@ def test_a_rule_interrupts_once_and_says_why():
         (Step(Goto(THERE)), Step(Goto(HERE), name="home", then="goto")), rules=(rule,)
     )
     said = told(mission, fly(mission, HERE, 10.0))
-    assert said[:3] == ["began goto", "began home, because of x_m above 2", "began goto"]
+    assert said[:3] == ["began goto", "began home, because x is above 2 m", "began goto"]
     assert sum("because" in text for text in said) == 1
 
 
@@ -104,14 +104,14 @@ def test_a_rule_counts_only_in_the_steps_it_names():
     rule = Rule(Condition("x_m", above=2.0), go_to="home", during=("up",))
     steps = (Step(Goto(THERE)), Step(Goto(UP), name="up"), Step(Goto(HERE), name="home"))
     said = told(Mission(steps, (rule,)), fly(Mission(steps, (rule,)), HERE, 12.0))
-    assert said == ["began goto", "began up", "began home, because of x_m above 2", "mission done"]
+    assert said == ["began goto", "began up", "began home, because x is above 2 m", "mission done"]
 
 
 def test_the_rule_that_is_written_first_counts_first():
     rules = tuple(Rule(Condition("x_m", above=2.0), go_to=name) for name in ("b", "a"))
     steps = (Step(Goto(THERE)), Step(Hold(), name="a"), Step(Hold(), name="b"))
     flight = fly(Mission(steps, rules), HERE, 2.0)
-    assert told(Mission(steps, rules), flight)[1] == "began b, because of x_m above 2"
+    assert told(Mission(steps, rules), flight)[1] == "began b, because x is above 2 m"
 
 
 def test_somebody_may_ask_for_a_step():

@@ -16,6 +16,10 @@ MAX_LINES = 60
 # of more than so many, the times tell nobody anything
 MAX_WAYPOINTS = 20
 WAYPOINT, NOT_FINISHED = "reached waypoint", "not finished"
+# of a run what is asked for first, and last
+IMPORTANT = ("touched down", "motors off", "turned over", "battery empty")
+# the rank of what is named only where all else is
+LAST = 3
 LABEL_ROWS = 4
 FIRST_ROW_PT, ROW_PT = 3.0, 10.5
 MARGIN_IN = 0.1
@@ -25,12 +29,20 @@ WIDTH, BEYOND_IN = RIGHT - LEFT, 1.5
 
 @dataclass(frozen=True)
 class Moment:
-    """What happened at one time, in words: at length, and as short as it can be said."""
+    """What happened at one time, in words: at length, and as short as it can be said.
+
+    ``rank`` is 0 for a loss, and the larger the less it matters.
+    """
 
     time_s: float
     label: str
     short: str
-    grave: bool
+    rank: int
+
+    @property
+    def grave(self) -> bool:
+        """Whether a vehicle was lost."""
+        return self.rank == 0
 
 
 def moments(events: Sequence[Event], *, many: bool) -> list[Moment]:
@@ -55,7 +67,7 @@ def without_thicket(events: Sequence[Event]) -> tuple[list[Event], int]:
 
 
 def draw_events(panels: Sequence[Axes], events: Sequence[Event], *, many: bool) -> tuple[int, int]:
-    """Lines at the gravest and then the earliest events, and labels where there is room.
+    """Lines at the most important and then the earliest events, and labels where there is room.
 
     Returns:
         How many moments there are, and how many of them are labelled.
@@ -63,7 +75,7 @@ def draw_events(panels: Sequence[Axes], events: Sequence[Event], *, many: bool) 
     found = moments(events, many=many)
     low, high = panels[0].get_xlim()
     found = [moment for moment in found if low <= moment.time_s <= high]
-    ranked = sorted(found, key=lambda moment: (not moment.grave, moment.time_s))
+    ranked = sorted(found, key=lambda moment: (moment.rank, moment.time_s))
     for moment in ranked[:MAX_LINES]:
         for axes in panels:
             axes.axvline(
@@ -78,7 +90,8 @@ def draw_events(panels: Sequence[Axes], events: Sequence[Event], *, many: bool) 
 
 
 def _moment(time_s: float, kind: str, found: Sequence[Event], *, many: bool) -> Moment:
-    grave = kind.startswith(LOSSES)
+    rank = _rank(kind)
+    grave = rank == 0
     brief = kind.removeprefix("reached ")
     if many:
         subject = found[0].vehicle if len(found) == 1 else f"{len(found):,} vehicles"
@@ -88,7 +101,17 @@ def _moment(time_s: float, kind: str, found: Sequence[Event], *, many: bool) -> 
         short = quantity if has_value else kind.partition(":")[0]
         label, short = without_limits(kind), short if grave else brief
     label = shortened(label, MAX_CHARACTERS)
-    return Moment(time_s, label, shortened(short or label, MAX_CHARACTERS), grave)
+    return Moment(time_s, label, shortened(short or label, MAX_CHARACTERS), rank)
+
+
+def _rank(kind: str) -> int:
+    """Return how much an event matters: losses 0, then landings and failures, then the rest."""
+    of_step = kind.rpartition(": ")[2]
+    if kind.startswith(LOSSES):
+        return 0
+    if of_step.startswith(IMPORTANT):
+        return 1
+    return LAST if kind.startswith(NOT_FINISHED) else 2
 
 
 def _draw_labels(axes: Axes, ranked: Sequence[Moment]) -> int:
@@ -98,6 +121,10 @@ def _draw_labels(axes: Axes, ranked: Sequence[Moment]) -> int:
     placed = _placed(ranked, masts, [moment.label for moment in ranked])
     if len(placed) < len(ranked):
         placed = max(placed, _placed(ranked, masts, [moment.short for moment in ranked]), key=len)
+    if any(
+        all(moment is not own for own, _, _ in placed) for moment in ranked if moment.rank < LAST
+    ):
+        placed = [flag for flag in placed if flag[0].rank < LAST]
     for moment, label, row in placed:
         axes.annotate(
             label,

@@ -9,6 +9,7 @@ from jaxtyping import Float64
 
 from kittiwake.analysis.overview.resolution import negligible
 from kittiwake.analysis.overview.trace import Trace
+from kittiwake.core.units import UNIT_SYMBOLS
 
 COMMAND, ACTUAL = "cmd_", "act_"
 FRAMES = ("world", "body")
@@ -19,23 +20,13 @@ SHAFTS = {"rotor", "speeds", "left", "right"}
 MAX_NAME = 12  # characters of a name that stands beside an axis
 
 # ending of a column's name -> (unit shown, factor)
-UNITS = {
+UNITS = {ending: (symbol, 1.0) for ending, symbol in UNIT_SYMBOLS.items()} | {
     "rad": ("deg", degrees(1.0)),
     "radps": ("deg/s", degrees(1.0)),
-    "m": ("m", 1.0),
-    "mps": ("m/s", 1.0),
-    "mps2": ("m/s²", 1.0),
-    "n": ("N", 1.0),
-    "nm": ("N m", 1.0),
-    "v": ("V", 1.0),
-    "a": ("A", 1.0),
-    "w": ("W", 1.0),
-    "hz": ("Hz", 1.0),
-    "pa": ("Pa", 1.0),
-    "k": ("K", 1.0),
-    "s": ("s", 1.0),
     "t": ("µT", 1e6),
 }
+# how names of commanded and actual quaternions begin; their angles stand with the attitude
+QUATERNIONS = (f"{COMMAND}q_", f"{ACTUAL}q_")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +87,7 @@ def input_panels(trace: Trace) -> list[InputPanel]:
         still = [item for group in groups if group not in varying for item in group]
         if varying:
             groups = varying
-            notes = tuple(f"{item.label} {item.first:.4g} {item.unit}".strip() for item in still)
+            notes = _notes(still)
     if len(groups) <= MAX_PANELS:
         panels = [_panel(group) for group in groups]
     else:
@@ -107,6 +98,20 @@ def input_panels(trace: Trace) -> list[InputPanel]:
     if panels and notes:
         panels[-1] = replace(panels[-1], notes=notes)
     return panels
+
+
+def _notes(still: Sequence[Input]) -> tuple[str, ...]:
+    """What inputs that never change were; the axes of one that are equal are said together."""
+    axes: dict[tuple[str, str], list[str]] = {}
+    for item in still:
+        name, _, axis = item.label.rpartition(" ")
+        if axis not in ("x", "y", "z"):
+            name, axis = item.label, ""
+        axes.setdefault((name, f"{item.first:.4g} {item.unit}".strip()), []).append(axis)
+    return tuple(
+        " ".join(part for part in (name, ", ".join(filter(None, own)), value) if part)
+        for (name, value), own in axes.items()
+    )
 
 
 def shown(trace: Trace, column: str) -> Input:
@@ -126,7 +131,8 @@ def shown(trace: Trace, column: str) -> Input:
 
 
 def _drawn(trace: Trace, column: str) -> bool:
-    return column.startswith((COMMAND, ACTUAL)) and trace.has((column,))
+    own = column.startswith((COMMAND, ACTUAL)) and not column.startswith(QUATERNIONS)
+    return own and trace.has((column,))
 
 
 def _by_unit(inputs: Sequence[Input]) -> list[tuple[Input, ...]]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float64
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import AbstractPathEffect, withStroke
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Bbox
 from mpl_toolkits.mplot3d import Axes3D
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 
@@ -26,7 +27,7 @@ from kittiwake.analysis.overview.look import (
     few_ticks,
     list_beside,
 )
-from kittiwake.analysis.overview.scene import Scene, stops
+from kittiwake.analysis.overview.scene import Scene, above_ground, stops
 from kittiwake.analysis.overview.series import FEW_VEHICLES
 from kittiwake.analysis.overview.standing_maps import (
     draw_standing_from_above,
@@ -40,6 +41,17 @@ FITS = 3
 PLAN_IN = (0.8, 0.95, 5.75, 4.15)
 KEY_IN = (5.95, 0.95, 7.5, 4.15)
 MAX_STOPS = 40
+# of the times at which a place is set
+MAX_NUMBERS = 3
+# where a number stands beside its place: offsets in points, and its alignment
+NUMBER_SIDES: tuple[
+    tuple[float, float, Literal["left", "right"], Literal["bottom", "top"]], ...
+] = (
+    (5.0, 5.0, "left", "bottom"),
+    (-5.0, 5.0, "right", "bottom"),
+    (5.0, -5.0, "left", "top"),
+    (-5.0, -5.0, "right", "top"),
+)
 MAX_REASONS = 3
 ELEVATION_DEG = 24.0
 TICK_PAD, LABEL_PAD = 8.0, 21.0  # what matplotlib adds to these distances in space
@@ -76,7 +88,7 @@ def draw_space(
             axes.plot(x, y, floor, color=SHADOW, linewidth=1.0)
         _draw_path(axes, trace, (x, y, z), colour, few=few)
         if few:
-            _draw_stops(axes, trace, colour)
+            _draw_stops(axes, trace, colour, scene)
     _draw_ends(axes, traces, colours, dimensions=3)
     _fill_room(axes, scene.high - scene.low)
     for line in (
@@ -108,7 +120,7 @@ def draw_plan(
         x, y, _ = trace.position_world_m.T
         _draw_path(axes, trace, (x, y), colour, few=few)
         if few:
-            _draw_stops(axes, trace, colour, numbered=len(traces) == 1)
+            _draw_stops(axes, trace, colour, scene, numbered=len(traces) == 1)
     _draw_ends(axes, traces, colours, dimensions=2)
     draw_standing_from_above(axes, scene, traces)
     if not any(np.isfinite(trace.position_world_m).all(axis=1).any() for trace in traces):
@@ -243,7 +255,9 @@ def _draw_path(
     axes.plot(*path, color=colour, linewidth=width, linestyle=style, alpha=alpha, zorder=3.0)
 
 
-def _draw_stops(axes: Axes, trace: Trace, colour: str, *, numbered: bool = False) -> None:
+def _draw_stops(
+    axes: Axes, trace: Trace, colour: str, scene: Scene, *, numbered: bool = False
+) -> None:
     """Set points as marks if they are few, else as the line along which the set point moves.
 
     That of a vehicle that follows another is the other's path.
@@ -251,23 +265,46 @@ def _draw_stops(axes: Axes, trace: Trace, colour: str, *, numbered: bool = False
     if trace.partner_world_m is not None:
         return
     dimensions = 3 if isinstance(axes, Axes3D) else 2
-    places = stops(trace.setpoint_world_m, dimensions)
+    wanted = above_ground(trace.setpoint_world_m, trace.position_world_m, scene.floor_m)
+    places = stops(wanted, dimensions)
     if len(places) > MAX_STOPS:
-        path = trace.setpoint_world_m[:, :dimensions].T
-        axes.plot(*path, color=GREY, linewidth=1.0, linestyle=(0, (4, 2.5)), zorder=2.8)
+        axes.plot(
+            *wanted[:, :dimensions].T,
+            color=GREY,
+            linewidth=1.0,
+            linestyle=(0, (4, 2.5)),
+            zorder=2.8,
+        )
         return
-    for at, numbers in places.items():
+    for at in places:
         axes.plot(*([x] for x in at), markeredgecolor=colour, zorder=3.2, **STOP)
-        if numbered and len(places) > 1:
+    if numbered and len(places) > 1:
+        _number_stops(axes, places)
+
+
+def _number_stops(axes: Axes, places: Mapping[tuple[float, ...], Sequence[int]]) -> None:
+    """Numbers beside set points in their order, each on a side where it covers no other number."""
+    taken: list[Bbox] = []
+    for at, numbers in places.items():
+        label = ", ".join(map(str, numbers[:MAX_NUMBERS]))
+        label += ", …" if len(numbers) > MAX_NUMBERS else ""
+        for x_pt, y_pt, across, up in NUMBER_SIDES:
             text = axes.annotate(
-                ", ".join(map(str, numbers)),
+                label,
                 xy=(at[0], at[1]),
-                xytext=(5.0, 5.0),
+                xytext=(x_pt, y_pt),
                 textcoords="offset points",
+                ha=across,
+                va=up,
                 fontsize=SMALL,
                 zorder=5.0,
             )
-            text.set_path_effects(HALO)
+            extent = text.get_window_extent()
+            if not any(extent.overlaps(other) for other in taken):
+                text.set_path_effects(HALO)
+                taken.append(extent)
+                break
+            text.remove()
 
 
 def _draw_ends(

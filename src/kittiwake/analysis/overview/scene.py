@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.analysis.overview.standing import Corner, Flown, Standing, find_standing
+from kittiwake.analysis.overview.standing import (
+    Corner,
+    Flown,
+    Obstacle,
+    Standing,
+    find_standing,
+)
+from kittiwake.analysis.overview.surfaces import heights_below, large_obstacles
 from kittiwake.analysis.overview.trace import MEANINGLESS, Trace
 
 CALM_MPS = 0.01
@@ -16,6 +23,8 @@ AREA_FACTOR = 2.0
 # Boxes and decks are held whole as long as the maps become at most so many times larger than paths.
 STANDING_FACTOR = 3.0
 LEAST_SPAN_M = 0.5
+# of each path, so many places are looked down from for a surface below
+LOOKS_DOWN = 100
 LEAST_SHARE = 0.3
 
 
@@ -30,6 +39,7 @@ class Scene:
         floor_m: the height at which shadows are drawn.
         grounded: whether that is the ground.
         standing: boxes that blow or push, decks, obstacles, and nature.
+        large: obstacles that are larger than the box.
         wind_world_mps: the usual wind to the east and north; None in calm air.
     """
 
@@ -39,6 +49,7 @@ class Scene:
     floor_m: float
     grounded: bool
     standing: Standing
+    large: tuple[Obstacle, ...]
     wind_world_mps: Float64[np.ndarray, "2"] | None
 
 
@@ -46,22 +57,24 @@ def look_around(
     traces: Sequence[Trace], scenario: Mapping[str, Any], flown: Flown | None = None
 ) -> Scene:
     """The scene that holds all that is drawn of these vehicles."""
-    low, high = _reach(traces)
     world = scenario.get("world")
     world = world if isinstance(world, Mapping) else {}
+    ground_m = _number(world.get("ground_z_m"), 0.0)
+    low, high = _reach(traces, ground_m)
     area = _area(world.get("area"), low, high)
     if area is not None:
         low, high = np.minimum(low, area[0]), np.maximum(high, area[1])
     standing = find_standing(scenario, flown or Flown())
     low, high = _with_near(low, high, standing)
-    ground_m = _number(world.get("ground_z_m"), 0.0)
+    large = large_obstacles(standing.obstacles, low, high)
+    low = _with_surfaces_below(low, high, traces, large)
     # shadows fall on the ground if that is as near as the paths are wide
     grounded = bool(low[2] - max(high - low) <= ground_m <= high[2])
     if grounded:
         low = np.array([low[0], low[1], min(low[2], ground_m)])
     low, high = _opened(low, high, grounded=grounded)
     floor_m = ground_m if grounded else float(low[2])
-    return Scene(low, high, area, floor_m, grounded, standing, usual_wind(traces))
+    return Scene(low, high, area, floor_m, grounded, standing, large, usual_wind(traces))
 
 
 def in_single_precision(traces: Sequence[Trace], summary: Mapping[str, Any] | None) -> bool:
@@ -100,12 +113,30 @@ def stops(
     return numbered
 
 
-def _reach(traces: Sequence[Trace]) -> tuple[Corner, Corner]:
+def above_ground(
+    setpoint_world_m: Float64[np.ndarray, "rows 3"],
+    position_world_m: Float64[np.ndarray, "rows 3"],
+    ground_m: float,
+) -> Float64[np.ndarray, "rows 3"]:
+    """Set points with NaN where they lie below both the ground and the path.
+
+    A landing moves its set point into the ground, where no vehicle is to be.
+    """
+    heights_m = position_world_m[np.isfinite(position_world_m).all(axis=1), 2]
+    floor_m = min(ground_m, float(heights_m.min(initial=ground_m)))
+    below = setpoint_world_m[:, 2] < floor_m
+    return np.where(below[:, None], np.nan, setpoint_world_m)
+
+
+def _reach(traces: Sequence[Trace], ground_m: float) -> tuple[Corner, Corner]:
     """The lowest and highest coordinates of paths and set points."""
     lost = [trace.loss.position_world_m[None] for trace in traces if trace.loss is not None]
     parts = [
         *(trace.position_world_m for trace in traces),
-        *(trace.setpoint_world_m for trace in traces),
+        *(
+            above_ground(trace.setpoint_world_m, trace.position_world_m, ground_m)
+            for trace in traces
+        ),
         *lost,
     ]
     points = np.concatenate([np.empty((0, 3)), *parts])
@@ -137,6 +168,29 @@ def _with_near(low: Corner, high: Corner, standing: Standing) -> tuple[Corner, C
         if max(upper - lower) <= largest:
             low, high = lower, upper
     return low, high
+
+
+def _with_surfaces_below(
+    low: Corner, high: Corner, traces: Sequence[Trace], large: Sequence[Obstacle]
+) -> Corner:
+    """Lower limits that hold the surfaces of large obstacles just below the paths, too."""
+    paths = [
+        path[:: max(1, len(path) // LOOKS_DOWN)] for path in _known_positions(traces) if len(path)
+    ]
+    if not paths:
+        return low
+    points = np.concatenate(paths)
+    lowest = float(low[2])
+    for obstacle in large:
+        heights_m = heights_below(obstacle, points)
+        near = points[:, 2] - heights_m <= max(high - low)
+        lowest = min(lowest, float(heights_m[near].min(initial=lowest)))
+    return np.array([low[0], low[1], lowest])
+
+
+def _known_positions(traces: Sequence[Trace]) -> list[Float64[np.ndarray, "rows 3"]]:
+    positions = [trace.position_world_m for trace in traces]
+    return [position[np.isfinite(position).all(axis=1)] for position in positions]
 
 
 def _opened(low: Corner, high: Corner, *, grounded: bool) -> tuple[Corner, Corner]:

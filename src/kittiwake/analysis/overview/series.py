@@ -29,6 +29,8 @@ from kittiwake.analysis.table import Event
 LEFT, RIGHT, BOTTOM, TOP, GAP = 8.35, 14.4, 0.95, 7.55, 0.14
 SETPOINT_YAW = "setpoint.yaw_rad"
 SETPOINT_HEIGHT = "setpoint.height_world_m"
+SURFACE_DISTANCE = "setpoint.distance_m"
+WANTED_SURFACE_DISTANCE = "setpoint.wanted_distance_m"
 SETPOINT_VELOCITY_WORLD_MPS = tuple(f"setpoint.velocity_{axis}_world_mps" for axis in "xyz")
 APART_FACTOR = 4.0
 FEW_VEHICLES = 12
@@ -81,13 +83,14 @@ def vehicle_panels(trace: Trace) -> list[Panel]:
         _tilt_panel(trace),
         _yaw_panel(trace),
         _speed_panel(trace),
+        *_surface_panels(trace),
         *_wind_panels(trace),
         *_input_panels(trace),
     ]
 
 
 def fleet_panels(traces: Sequence[Trace], colours: Sequence[str]) -> list[Panel]:
-    """What compares vehicles: distance to the set point, height, speed, and wind.
+    """What compares vehicles: distance to the set point or to the leg, height, speed, and wind.
 
     The first is left out if there is no set point, the last if the wind never changes. Where
     vehicles follow the decks of others, their distance from those stands in place of the first. The
@@ -96,12 +99,8 @@ def fleet_panels(traces: Sequence[Trace], colours: Sequence[str]) -> list[Panel]
     panels = []
     if any(trace.partner_world_m is not None for trace in traces):
         panels.append(_beside_panel(traces, colours))
-    elif any(trace.has(SETPOINT_WORLD_M) for trace in traces):
-        errors = [
-            np.linalg.norm(trace.position_world_m - trace.setpoint_world_m, axis=1)
-            for trace in traces
-        ]
-        panels.append(_fleet_panel("position error", "m", traces, errors, colours))
+    else:
+        panels += _error_panels(traces, colours)
     heights = [trace.position_world_m[:, 2] for trace in traces]
     speeds = [trace.speed_mps for trace in traces]
     height = _fleet_panel("height z", "m", traces, heights, colours)
@@ -174,13 +173,15 @@ def _height_is_apart(position_m: Float64[np.ndarray, "rows 3"]) -> bool:
 
 
 def _tilt_panel(trace: Trace) -> Panel:
-    angles = trace.roll_pitch_yaw_deg[:, :2]
-    return Panel("attitude\n(deg)", _lines(trace, ("roll", "pitch"), angles), "deg")
+    lines = _lines(trace, ("roll", "pitch"), trace.roll_pitch_yaw_deg[:, :2])
+    lines += _wanted(trace, trace.commanded_roll_pitch_yaw_deg[:, :2])
+    return Panel("attitude\n(deg)", lines, "deg")
 
 
 def _yaw_panel(trace: Trace) -> Panel:
     yaw = readable_yaw_deg(trace.roll_pitch_yaw_deg[:, 2])
     wanted = np.degrees(trace.table.part((SETPOINT_YAW,))[:, 0])
+    wanted = np.where(np.isfinite(wanted), wanted, trace.commanded_roll_pitch_yaw_deg[:, 2])
     # a yaw and the same one turn on are one wish: the one nearest to what is drawn is meant
     nearest = wanted + 360.0 * np.round((yaw - wanted) / 360.0)
     if trace.has(SETPOINT_WORLD_M) and any(trace.has((column,)) for column in OF_VESSELS):
@@ -198,6 +199,16 @@ def _speed_panel(trace: Trace) -> Panel:
         wanted = np.full_like(wanted, np.nan)  # it is to be at a place, at whatever speed
     lines = _lines(trace, ("speed",), trace.speed_mps[:, None])
     return Panel("speed\n(m/s)", lines + _wanted(trace, wanted[:, None]), "m/s")
+
+
+def _surface_panels(trace: Trace) -> list[Panel]:
+    """The distance to the surface that is followed, if one is."""
+    columns = (SURFACE_DISTANCE, WANTED_SURFACE_DISTANCE)
+    if not trace.has(columns):
+        return []
+    measured, wanted = trace.table.part(columns).T
+    lines = _lines(trace, ("to surface",), measured[:, None]) + _wanted(trace, wanted[:, None])
+    return [Panel("distance\n(m)", lines, "m")]
 
 
 def _wind_panels(trace: Trace) -> list[Panel]:
@@ -267,6 +278,24 @@ def _fleet_panel(
     rows = zip(traces, values, colours, strict=True)
     lines = tuple(Line(trace.name, trace.time_s, own, colour) for trace, own, colour in rows)
     return Panel(f"{label} ({unit})", lines, unit, listed=False)
+
+
+def _error_panels(traces: Sequence[Trace], colours: Sequence[str]) -> list[Panel]:
+    """Distances to the leg, or to the set point of vehicles without waypoints.
+
+    On its way along a leg a vehicle's distance to the next waypoint is no error.
+    """
+    across: list[Line] = []
+    errors: list[Line] = []
+    for trace, colour in zip(traces, colours, strict=True):
+        cross_track_m = trace.cross_track_m
+        if cross_track_m is not None:
+            across.append(Line(trace.name, trace.time_s, cross_track_m, colour))
+        elif trace.has(SETPOINT_WORLD_M):
+            error_m = np.linalg.norm(trace.position_world_m - trace.setpoint_world_m, axis=1)
+            errors.append(Line(trace.name, trace.time_s, error_m, colour))
+    named = (("cross-track error (m)", across), ("position error (m)", errors))
+    return [Panel(label, tuple(lines), "m", listed=False) for label, lines in named if lines]
 
 
 def _beside_panel(traces: Sequence[Trace], colours: Sequence[str]) -> Panel:

@@ -12,6 +12,7 @@ from kittiwake.analysis.overview.nature import NOTHING, Nature, find_nature, wan
 
 if TYPE_CHECKING:
     from kittiwake.core.environment import AbstractPlatform, AbstractRegion
+    from kittiwake.core.ray import AbstractObstacle
     from kittiwake.core.world import World
     from kittiwake.geometry.vec3 import Vec3
 
@@ -52,10 +53,11 @@ class Platform:
 
 @dataclass(frozen=True, eq=False)
 class Obstacle:
-    """Something that sensors see, as lines in the world."""
+    """Something that sensors see, as lines in the world, and its shape that rays meet."""
 
     name: str
     lines_world_m: tuple[Float64[np.ndarray, "points 3"], ...]
+    shape: "AbstractObstacle"
 
     @property
     def points_world_m(self) -> Float64[np.ndarray, "points 3"]:
@@ -125,7 +127,7 @@ def find_standing(scenario: Mapping[str, Any], flown: Flown) -> Standing:
             for name, platform in zip(given.get("platforms", ()), built.platforms, strict=True)
         ),
         tuple(
-            Obstacle(name, tuple(lines))
+            Obstacle(name, tuple(lines), obstacle)
             for name, obstacle in zip(obstacles, built.obstacles, strict=True)
             if (lines := obstacle.outline_world())
         ),

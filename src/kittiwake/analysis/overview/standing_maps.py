@@ -21,6 +21,11 @@ from kittiwake.analysis.overview.nature import Nature
 from kittiwake.analysis.overview.nature_maps import SOURCE, draw_nature, draw_sources, nature_marks
 from kittiwake.analysis.overview.scene import Scene
 from kittiwake.analysis.overview.standing import Box, Corner, Obstacle, Platform, Standing
+from kittiwake.analysis.overview.surfaces import (
+    draw_surfaces_from_above,
+    draw_surfaces_in_space,
+    surfaces_in,
+)
 from kittiwake.analysis.overview.trace import Trace
 
 SHADES = {"m/s": "#56B4E9", "N": "#E69F00"}
@@ -55,19 +60,30 @@ def draw_standing_in_space(axes: Axes3D, scene: Scene) -> None:
         for line in obstacle.lines_world_m:
             inside = ((line >= scene.low) & (line <= scene.high)).all(axis=1, keepdims=True)
             axes.plot(*np.where(inside, line, np.nan).T, **OBSTACLE_LOOK)
+    draw_surfaces_in_space(axes, surfaces_in(scene.large, scene.low, scene.high), OBSTACLE)
     draw_sources(axes, scene.standing.nature)
     for platform in scene.standing.platforms:
-        for corners, look in _outlines(platform):
-            if _within(corners, scene):
-                axes.add_collection3d(_sheets([corners], look))
-        _draw_way(axes, platform, dimensions=3)
+        _draw_platform_in_space(axes, platform, scene)
+
+
+def _draw_platform_in_space(axes: Axes3D, platform: Platform, scene: Scene) -> None:
+    for corners, look in _outlines(platform):
+        if _within(corners, scene):
+            axes.add_collection3d(_sheets([corners], look))
+    _draw_way(axes, platform, dimensions=3)
 
 
 def draw_standing_from_above(axes: Axes, scene: Scene, traces: Sequence[Trace]) -> None:
     """All with names, which stand where they cover the least of the paths."""
     draw_nature(axes, scene.standing.nature)
-    names = _Names(axes, traces)
     limits = np.array([axes.get_xlim(), axes.get_ylim()]).T
+    low, high = (
+        [*corner, z] for corner, z in zip(limits, (scene.low[2], scene.high[2]), strict=True)
+    )
+    draw_surfaces_from_above(
+        axes, surfaces_in(scene.large, np.array(low), np.array(high)), OBSTACLE
+    )
+    names = _Names(axes, traces)
     _name_sources(names, scene.standing.nature, limits)
     for box in scene.standing.boxes:
         _draw_box_from_above(axes, box, names, limits)

@@ -11,12 +11,14 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.overview.partner import partner_of
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import (
+    LEGS,
     POSITION_WORLD_M,
     STATE_COLUMNS,
     STATUS,
     VELOCITY_WORLD_MPS,
     Event,
     Table,
+    roll_pitch_yaw_deg,
 )
 
 MAX_VEHICLES = 100
@@ -30,7 +32,11 @@ DIVERGED_LEAST = 10.0
 
 WIND_WORLD_MPS = ("wind_x_world_mps", "wind_y_world_mps", "wind_z_world_mps")
 
+COMMANDED_ATTITUDE = tuple(f"cmd_q_world_from_body_{part}" for part in "wxyz")
+
 PHASE = "guidance.phase"
+# of all rows; a set point that is new in more of them moves
+MOVING_SHARE = 0.2
 
 LOSSES = ("lost", "diverged")
 
@@ -100,9 +106,38 @@ class Trace:
         return np.linalg.norm((self.position_world_m - self.partner_world_m)[:, :2], axis=1)
 
     @property
+    def cross_track_m(self) -> Series | None:
+        """The distance to the leg between the last set point and this one; None without legs.
+
+        The first leg begins where the vehicle does. Only guidance that counts waypoints has legs,
+        and no set point of it moves along with the vehicle.
+        """
+        if not np.nan_to_num(self.table.part((LEGS,))[:, 0]).any():
+            return None
+        ends = self.setpoint_world_m
+        known = np.flatnonzero(np.isfinite(ends).all(axis=1))
+        if not len(known):
+            return None
+        new = np.any(np.diff(ends[known], axis=0, prepend=np.nan) != 0.0, axis=1)
+        if np.count_nonzero(new) > MOVING_SHARE * len(known) + 1:
+            return None
+        places = np.concatenate([self.position_world_m[known[:1]], ends[known[new]]])
+        leg = np.cumsum(new)
+        distance_m = np.full(len(ends), np.nan)
+        distance_m[known] = _distance_to_leg(
+            self.position_world_m[known], places[leg - 1], places[leg]
+        )
+        return distance_m
+
+    @property
     def phase(self) -> Series:
         """Which part of its task it was at, by number; NaN for a task without parts."""
         return self.table.part((PHASE,))[:, 0]
+
+    @property
+    def commanded_roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
+        """The attitude that is commanded, in the same angles; NaN if none is."""
+        return roll_pitch_yaw_deg(self.table.part(COMMANDED_ATTITUDE))
 
     @property
     def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
@@ -112,6 +147,15 @@ class Trace:
     def has(self, columns: Iterable[str]) -> bool:
         """Whether all these columns hold a number somewhere."""
         return bool(np.isfinite(self.table.part(columns)).any(axis=0).all())
+
+
+def _distance_to_leg(places_m: Rows, starts_m: Rows, ends_m: Rows) -> Series:
+    """Return the distance of each place from the straight line between two ends."""
+    along = ends_m - starts_m
+    length2 = np.sum(along**2, axis=1)
+    share = np.sum((places_m - starts_m) * along, axis=1) / np.where(length2 > 0.0, length2, 1.0)
+    nearest = starts_m + np.clip(share, 0.0, 1.0)[:, None] * along
+    return np.linalg.norm(places_m - nearest, axis=1)
 
 
 def find_losses(log: Log) -> dict[str, Loss]:

@@ -1,0 +1,100 @@
+"""Surfaces of obstacles that are larger than the picture, such as a slope that is followed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from mpl_toolkits.mplot3d import Axes3D
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+from kittiwake.analysis.overview.look import SMALL
+from kittiwake.analysis.overview.standing import Corner, Obstacle
+
+# points along each side of the picture at which a surface's height is found
+GRID = 33
+CONTOURS = 6
+FACE_ALPHA, EDGE_ALPHA, EDGE_WIDTH = 0.12, 0.3, 0.3
+CONTOUR: dict[str, Any] = {"linewidths": 0.6, "linestyles": "-", "alpha": 0.6, "zorder": 1.1}
+
+Points = Float64[np.ndarray, "points 3"]
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Heights of a surface over a grid; NaN where it is not in the picture."""
+
+    x_m: Float64[np.ndarray, " east"]
+    y_m: Float64[np.ndarray, " north"]
+    z_m: Float64[np.ndarray, "north east"]
+
+
+def large_obstacles(
+    obstacles: Sequence[Obstacle], low: Corner, high: Corner
+) -> tuple[Obstacle, ...]:
+    """Those whose outline does not lie in a box, which lines alone hardly show."""
+    return tuple(
+        obstacle
+        for obstacle in obstacles
+        if (obstacle.points_world_m < low).any() or (obstacle.points_world_m > high).any()
+    )
+
+
+def heights_below(obstacle: Obstacle, points_world_m: Points) -> Float64[np.ndarray, " points"]:
+    """Return the height at which a ray straight down from each point meets it; NaN if none does."""
+    import jax
+    import jax.numpy as jnp
+
+    from kittiwake.core.ray import Ray
+    from kittiwake.geometry.vec3 import Vec3
+
+    def distance_m(x: Any, y: Any, z: Any) -> Any:
+        return jnp.asarray(obstacle.shape.distance_m(Ray(Vec3(x, y, z), Vec3(0.0, 0.0, -1.0))))
+
+    found = jax.jit(jax.vmap(distance_m))(*jnp.asarray(points_world_m).T)
+    distances_m = np.asarray(found, float)
+    return np.where(np.isfinite(distances_m), points_world_m[:, 2] - distances_m, np.nan)
+
+
+def surfaces_in(obstacles: Sequence[Obstacle], low: Corner, high: Corner) -> list[Surface]:
+    """The upper surfaces of those obstacles that pass through a box."""
+    x_m, y_m = (np.linspace(low[axis], high[axis], GRID) for axis in (0, 1))
+    across, up = np.meshgrid(x_m, y_m)
+    points = np.stack([across.ravel(), up.ravel(), np.full(across.size, high[2])], axis=1)
+    surfaces = []
+    for obstacle in obstacles:
+        z_m = heights_below(obstacle, points).reshape(across.shape)
+        z_m = np.where((z_m >= low[2]) & (z_m <= high[2]), z_m, np.nan)
+        if np.isfinite(z_m).any():
+            surfaces.append(Surface(x_m, y_m, z_m))
+    return surfaces
+
+
+def draw_surfaces_in_space(axes: Axes3D, surfaces: Sequence[Surface], colour: str) -> None:
+    """Translucent sheets of the cells of which all corners are in the picture."""
+    look: dict[str, Any] = {
+        "facecolor": to_rgba(colour, FACE_ALPHA),
+        "edgecolor": to_rgba(colour, EDGE_ALPHA),
+    }
+    for surface in surfaces:
+        corners = np.stack([*np.meshgrid(surface.x_m, surface.y_m), surface.z_m], axis=-1)
+        ring = (corners[:-1, :-1], corners[:-1, 1:], corners[1:, 1:], corners[1:, :-1])
+        cells = np.stack(ring, axis=2).reshape(-1, 4, 3)
+        known = cells[np.isfinite(cells).all(axis=(1, 2))]
+        axes.add_collection3d(Poly3DCollection(list(known), linewidth=EDGE_WIDTH, **look))
+
+
+def draw_surfaces_from_above(axes: Axes, surfaces: Sequence[Surface], colour: str) -> None:
+    """Lines of equal height with their heights; of what is level, none."""
+    limits = axes.get_xlim(), axes.get_ylim()
+    for surface in surfaces:
+        if np.nanmax(surface.z_m) > np.nanmin(surface.z_m):
+            heights = np.ma.masked_invalid(surface.z_m)
+            lines = axes.contour(
+                surface.x_m, surface.y_m, heights, CONTOURS, colors=colour, **CONTOUR
+            )
+            axes.clabel(lines, fontsize=SMALL, fmt="%g m")
+    axes.set(xlim=limits[0], ylim=limits[1])
