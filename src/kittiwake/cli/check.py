@@ -35,8 +35,8 @@ def check(scenario: Scenario, overrides: Overrides = None) -> None:
         from kittiwake.tasks.make import task_of
 
         Env(loaded, task_of(loaded))
-    if loaded.policy is not None:
-        from kittiwake.tasks.trained import fleet_of
+    if loaded.policy is not None and loaded.document.data.get("task") is not None:
+        from kittiwake.tasks.task_commander import fleet_of
 
         fleet_of(loaded)
     count = len(loaded.vehicles)

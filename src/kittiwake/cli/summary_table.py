@@ -7,6 +7,7 @@ from rich import box
 from rich.table import Table
 
 from kittiwake.analysis.summary import in_digits
+from kittiwake.core.units import UNIT_SYMBOLS
 
 MAX_ROWS = 20
 MAX_EVENTS = 10
@@ -61,6 +62,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     ]
     if separation is not None:
         lines.append(f"Smallest distance between two vehicles: {separation:.2f} m.")
+    lines += _task_lines(summary["metrics"].get("task", {}))
     lines += _waypoint_lines(summary["metrics"].get("waypoints", {}))
     lines += _flock_lines(summary["metrics"].get("flock", {}))
     lines += _estimate_lines(summary["metrics"].get("estimate", {}))
@@ -69,6 +71,23 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     if len(events) > MAX_EVENTS:
         lines.append(f"and {len(events) - MAX_EVENTS} more events in summary.json")
     return lines
+
+
+def _task_lines(task: dict[str, Any]) -> list[str]:
+    """What the flight was worth, and the task's own figures with their units."""
+    if not task:
+        return []
+    figures = [in_words(name, task[name]) for name in task if name not in ("name", "return")]
+    told = "".join(f"; {figure}" for figure in figures)
+    return [f"Task {task['name']}: return {_number(task['return'])}{told}."]
+
+
+def in_words(name: str, value: float | None) -> str:
+    """A figure for readers: ("closest_approach_m", 1.5) is "closest approach 1.5 m"."""
+    *words, ending = name.split("_")
+    unit = UNIT_SYMBOLS.get(ending, "") if words else ""
+    label = " ".join(words) if unit else name.replace("_", " ")
+    return f"{label} {_number(value)} {unit}".rstrip()
 
 
 def _waypoint_lines(waypoints: dict[str, Any]) -> list[str]:

@@ -18,6 +18,7 @@ from kittiwake.runtime.course import Course
 from kittiwake.runtime.thinning import Thinning
 from kittiwake.runtime.watch import Block, Verdict, Watch
 from kittiwake.scenario.size import steps_in
+from kittiwake.tasks.task_commander import until
 
 # how the reason begins of a flight that somebody has ended
 STOPPED = "stopped by the user"
@@ -76,7 +77,7 @@ class Flight:
         }
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
         self.outcome = Outcome()
-        self.state = self.course.begin(self.seed, self.last_tick + 1)
+        self.state = until(self.course.begin(self.seed, self.last_tick + 1), self.last_tick)
         self.outcome.compile_s = time.perf_counter() - began
 
     def fly(

@@ -25,7 +25,7 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import tuned
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, Snapshot
-from kittiwake.tasks.trained import fleet_of
+from kittiwake.tasks.task_commander import fleet_of, task_metrics
 
 Precision = Literal["float64", "float32"]
 
@@ -44,8 +44,8 @@ class Simulation:
             raise ValueError(message)
         self.scenario = scenario
         self.precision = precision
-        self.fleet: Fleet = fleet_of(scenario, single_precision=precision == "float32")
-        self.program = Program(self.fleet, self.names)
+        self.fleet: Fleet = fleet_of(scenario, single_precision=self._is_single)
+        self.program = self._program()
         self._stepper: Stepper | None = None
 
     def __repr__(self) -> str:
@@ -145,6 +145,7 @@ class Simulation:
         summarised = replace(log, summary=summary)
         summary["metrics"] |= survey_metrics(summarised, self.scenario, flight.seed)
         summary["metrics"] |= flock_metrics(summarised, self.scenario)
+        summary["metrics"] |= task_metrics(self.scenario, flight.state)
         return summary
 
     def set_gains(self, vehicle: str, controller: str, **gains: Any) -> None:
@@ -164,11 +165,11 @@ class Simulation:
                 it does not have.
         """
         scenario = tuned(self.scenario, vehicle, controller, gains)
-        fleet = fleet_of(scenario, single_precision=self.precision == "float32")
+        fleet = fleet_of(scenario, single_precision=self._is_single)
         if self._stepper is not None:
             self._stepper.retune(fleet)
         self.scenario, self.fleet = scenario, fleet
-        self.program = Program(fleet, self.names)
+        self.program = self._program()
 
     def reset(self, seed: int | None = None) -> dict[str, Observation]:
         """Back to the start, with another seed if given; what each vehicle sees there."""
@@ -210,6 +211,15 @@ class Simulation:
             CommandError: if there is no such vehicle, or it has no such behaviour.
         """
         self._started().switch(vehicle, behaviours)
+
+    @property
+    def _is_single(self) -> bool:
+        return self.precision == "float32"
+
+    def _program(self) -> Program:
+        """What ``run`` flies: of a task the return counts there, which costs a loop of steps."""
+        fleet = fleet_of(self.scenario, single_precision=self._is_single, scored=True)
+        return Program(fleet, self.names)
 
     def _started(self) -> Stepper:
         if self._stepper is None:

@@ -12,7 +12,7 @@ from kittiwake.runtime.pilot import Notice
 from kittiwake.runtime.tunable import TunableProgram
 from kittiwake.scenario.arming import armed
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.tasks.trained import fleet_of
+from kittiwake.tasks.task_commander import fleet_of
 
 Change = Callable[[Scenario], Scenario]
 

@@ -22,7 +22,7 @@ from kittiwake.scenario.partners import partners
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_PROBLEMS, render_problems
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.schema import ScenarioSchema, TimeSettings, VehicleSchema
+from kittiwake.scenario.schema import GUIDANCE_POLICY, ScenarioSchema, TimeSettings, VehicleSchema
 from kittiwake.scenario.size import check_duration, check_fleet_size
 from kittiwake.scenario.starts import lost_starts
 from kittiwake.scenario.teams import teams
@@ -151,9 +151,9 @@ class _Builder:
             self.problems.note(("vehicles",), str(error))
             self.problems.refuse()
 
-    def _policy(self, schema: ScenarioSchema) -> Network | None:
-        if schema.policy is None:
-            return None
+    def _policy(self, schema: ScenarioSchema) -> Network | str | None:
+        if schema.policy is None or (schema.policy == GUIDANCE_POLICY and schema.task is not None):
+            return schema.policy
         with self.problems.noting(POLICY_KEY):
             if schema.task is None:
                 message = "there is no task whose agents it could fly; write task: keep-spot"

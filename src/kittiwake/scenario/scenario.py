@@ -37,7 +37,8 @@ class Scenario:
         tables: the recorded files that it reads, by the path of the key that names them.
         joystick: what a gamepad's sticks ask for when a person flies it.
         ros: how it looks to ROS.
-        policy: what flies those who learn its task, instead of their guidance.
+        policy: what flies the agents of its task: a network, or ``GUIDANCE_POLICY`` for their own
+            guidance; None for the task's own policy, where it has one.
     """
 
     document: Document
@@ -57,7 +58,7 @@ class Scenario:
     tables: dict[KeyPath, Path]
     joystick: JoystickSettings
     ros: RosSettings
-    policy: Network | None = None
+    policy: Network | str | None = None
 
     def check_flight(self, duration_s: float | None = None) -> None:
         """Refuses a flight without a step, and one whose log would not fit into memory.

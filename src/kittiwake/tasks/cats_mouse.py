@@ -149,6 +149,14 @@ class CatsMouse(AbstractTask):
 
         return -jnp.where(scene.last, scene.each(missed).sum(), 0.0)
 
+    def figures(self, goal: Any, scene: Scene) -> dict[str, Real]:
+        """How far the furthest cat is from the mouse, and whether all are near enough."""
+        del goal
+        mouse = scene.others[MOUSE].truth.position_world_m
+        furthest_m = scene.each(lambda cat: (mouse - cat.truth.position_world_m).norm()).max()
+        caught = furthest_m <= self.caught_within_m
+        return {"furthest_cat_m": furthest_m, "caught": caught}
+
     def baseline(self, goal: Any, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
         """All go with the mouse, evenly spread on a ring about where it will be in a second.
 

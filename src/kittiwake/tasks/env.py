@@ -108,7 +108,6 @@ class Env:
             refuse_rung(name, vehicle, self.rung)
         self.randomisation = Randomisation.of(scenario) if randomised else Randomisation()
         self.cast = Cast.of(self.fleet, self.agents, len(self.rung.told))
-        self._forgetful = self._is_forgetful()
 
     @property
     def name(self) -> str:
@@ -234,9 +233,7 @@ class Env:
         steps = state.steps + 1
         scene = self.cast.scene(fleet, later, perceived, commands, told, steps >= self.max_steps)
         goal = strong(self.task.proceed(state.goal, scene, key))
-        lost = jnp.stack([jnp.any(group.status != 0) for group in perceived.groups]).any()
-        rewards = scene.each(lambda agent: self._rewarded(goal, agent, scene, lost))
-        terminated = lost | self.task.ended(goal, scene)
+        rewards, terminated = self.judge(goal, scene, perceived)
         truncated = scene.last & ~terminated
         reward = rewards[0] if self.task.shared else rewards.sum()
         return Step(
@@ -247,6 +244,14 @@ class Env:
             truncated=truncated,
             rewards=rewards,
         )
+
+    def judge(
+        self, goal: Any, scene: Scene, perceived: Perceived
+    ) -> tuple[Float[Array, " agents"], Flag]:
+        """What the last control step was worth to each agent, and whether it ended the episode."""
+        lost = jnp.stack([jnp.any(group.status != 0) for group in perceived.groups]).any()
+        rewards = scene.each(lambda agent: self._rewarded(goal, agent, scene, lost))
+        return rewards, lost | self.task.ended(goal, scene)
 
     def baseline(self, state: EnvState) -> Float[Array, " numbers"] | None:
         """What a controller without learning does; None where the scenario's guidance is one."""
@@ -361,7 +366,8 @@ class Env:
         sharing = len(self.agents) if self.task.lost_together else 1
         return jnp.where(lost, self.task.lost_reward / sharing, reward)
 
-    def _is_forgetful(self) -> bool:
+    @cached_property
+    def _forgetful(self) -> bool:
         """Whether what is seen can be looked at twice: nothing is drawn, remembered or held."""
         with self.mode():
             form = jax.eval_shape(

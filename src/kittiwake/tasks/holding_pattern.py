@@ -111,6 +111,16 @@ class HoldingPattern(AbstractTask):
         moving = jnp.exp(speed - self.fast_mps) + jnp.exp(self.slow_mps - speed)
         return -moving - far - 0.5 * (self.closeness_m / apart).sum()
 
+    def figures(self, goal: Any, scene: Scene) -> dict[str, Real]:
+        """How far the furthest agent is from the landing place, and how near two are now."""
+        del goal
+        places = rows(scene.agents.truth.position_world_m)
+        ground_m = jnp.asarray([0.0, 0.0, scene.world.ground_z_m], places.dtype)
+        away_m = jnp.sqrt(((places - ground_m) ** 2).sum(axis=1))
+        ways = places[:, None] - places[None]
+        apart_m = jnp.sqrt((ways**2).sum(axis=2)) + jnp.where(jnp.eye(len(places)) > 0, jnp.inf, 0)
+        return {"furthest_agent_m": away_m.max(), "nearest_pair_m": apart_m.min()}
+
     def baseline(self, goal: Any, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
         """Round to the left, and faster the further the next one ahead is than the one behind.
 

@@ -145,6 +145,11 @@ class AbstractTask(eqx.Module):
         del goal, scene
         return False
 
+    def figures(self, goal: Any, scene: Scene) -> dict[str, Real]:
+        """Return the task's own figures of the episode so far, by name with unit."""
+        del goal, scene
+        return {}
+
     def baseline(self, goal: Any, agent: Agent, scene: Scene) -> Float[Array, " numbers"] | None:
         """The action of a controller without learning; None where the scenario has one itself."""
         del goal, agent, scene
