@@ -22,7 +22,7 @@ from kittiwake.scenario.partners import partners
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_PROBLEMS, render_problems
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.schema import GUIDANCE_POLICY, ScenarioSchema, TimeSettings, VehicleSchema
+from kittiwake.scenario.schema import TASK_POLICY, ScenarioSchema, TimeSettings, VehicleSchema
 from kittiwake.scenario.size import check_duration, check_fleet_size
 from kittiwake.scenario.starts import lost_starts
 from kittiwake.scenario.teams import teams
@@ -152,7 +152,7 @@ class _Builder:
             self.problems.refuse()
 
     def _policy(self, schema: ScenarioSchema) -> Network | str | None:
-        if schema.policy is None or (schema.policy == GUIDANCE_POLICY and schema.task is not None):
+        if schema.policy is None or (schema.policy == TASK_POLICY and schema.task is not None):
             return schema.policy
         with self.problems.noting(POLICY_KEY):
             if schema.task is None:

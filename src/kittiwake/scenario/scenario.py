@@ -37,8 +37,8 @@ class Scenario:
         tables: the recorded files that it reads, by the path of the key that names them.
         joystick: what a gamepad's sticks ask for when a person flies it.
         ros: how it looks to ROS.
-        policy: what flies the agents of its task: a network, or ``GUIDANCE_POLICY`` for their own
-            guidance; None for the task's own policy, where it has one.
+        policy: what flies the agents of its task instead of their guidance: a network, or
+            ``TASK_POLICY`` for the task's own.
     """
 
     document: Document

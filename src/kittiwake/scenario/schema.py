@@ -17,8 +17,8 @@ from kittiwake.geometry.vec3 import Vec3
 MAX_VEHICLES = 1_000_000
 # of a grid of vehicles
 ROW = Bounds(1.0, float(MAX_VEHICLES))
-# in place of a policy's file: the guidance of the agents, not the task's own policy
-GUIDANCE_POLICY = "guidance"
+# in place of a policy's file: the task's own policy, without learning
+TASK_POLICY = "task"
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
@@ -116,7 +116,7 @@ class ScenarioSchema(BaseModel):
     ros: dict[str, Any] = {}
     lost_vehicle: Literal["fail", "continue"] = "fail"
     task: Entry = None
-    # a file, or GUIDANCE_POLICY
+    # a file, or TASK_POLICY
     policy: Annotated[str, Field(max_length=1000)] | None = None
     randomise: dict[str, Any] = {}
     curriculum: dict[str, Any] = {}

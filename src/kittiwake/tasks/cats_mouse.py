@@ -21,7 +21,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.core.signals import VelocityHeightYaw
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.mates import mates, rows, ways_to
@@ -43,7 +43,9 @@ from kittiwake.tasks.velocities import asking
 MOUSE = "mouse"
 # of the baseline: its ring, how far it looks ahead, how fast it makes up for what is missing, and
 # how far from the middle of the area it drives the mouse back
-RING_M, AHEAD_S, GAIN_PER_S, HOME_M = 11.0, 1.0, 0.9, 40.0
+RING_M, AHEAD_S, GAIN_PER_S, HOME_M = 9.0, 1.0, 0.9, 40.0
+# how near others may come before it gives way, and how fast it does
+APART_M, APART_GAIN_PER_S = 7.0, 0.8
 
 
 class CatObservation(Travel):
@@ -172,6 +174,8 @@ class CatsMouse(AbstractTask):
         there = ahead[:, :2] - centre[None]
         place = RING_M * _on_ring(there, centre)[agent.number]
         asked = going + GAIN_PER_S * (place - there[agent.number])
+        others = jnp.concatenate([ahead[:, :2], (here + AHEAD_S * going)[None]])
+        asked = asked + _keeping_apart(others, agent.number)
         return asking(level_velocities(float(self.height_m)), Vec3(asked[0], asked[1], 0.0))
 
     def _flight(
@@ -181,6 +185,14 @@ class CatsMouse(AbstractTask):
         ways = mouse_world_m[None] - cats_world_m
         push = (ways / jnp.maximum((ways**2).sum(axis=1, keepdims=True), LEAST)).sum(axis=0)
         return push * (self.mouse_speed_mps / jnp.sqrt(jnp.maximum((push**2).sum(), LEAST**2)))
+
+
+def _keeping_apart(places_m: Float[Array, "vehicles 2"], number: Count) -> Float[Array, "2"]:
+    """A velocity away from all others that will be nearer than ``APART_M``."""
+    ways = places_m[number][None] - places_m
+    away = jnp.sqrt(jnp.maximum((ways**2).sum(axis=1, keepdims=True), LEAST))
+    short = jnp.maximum(APART_M - away, 0.0)
+    return (APART_GAIN_PER_S * short / away * ways).sum(axis=0)
 
 
 def _on_ring(cats: Float[Array, "cats 2"], centre_m: Float[Array, "2"]) -> Float[Array, "cats 2"]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from kittiwake.core.keys import named_each, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
@@ -247,7 +247,7 @@ class Env:
 
     def judge(
         self, goal: Any, scene: Scene, perceived: Perceived
-    ) -> tuple[Float[Array, " agents"], Flag]:
+    ) -> tuple[Float[Array, " agents"], Bool[Array, ""]]:
         """What the last control step was worth to each agent, and whether it ended the episode."""
         lost = jnp.stack([jnp.any(group.status != 0) for group in perceived.groups]).any()
         rewards = scene.each(lambda agent: self._rewarded(goal, agent, scene, lost))

@@ -39,6 +39,8 @@ CLOSEST_M = 1e-5
 # of the baseline: its ring and speed, how fast it goes back to the ring, and how much faster it is
 # where the next one is far
 RING_M, SPEED_MPS, GAIN_PER_S, CLOSING = 40.0, 2.5, 0.2, 0.3
+# so near the middle the direction outwards is not known
+LEAST_M = 1.0
 
 
 class HoldingObservation(Travel):
@@ -116,7 +118,7 @@ class HoldingPattern(AbstractTask):
         del goal
         places = rows(scene.agents.truth.position_world_m)
         ground_m = jnp.asarray([0.0, 0.0, scene.world.ground_z_m], places.dtype)
-        away_m = jnp.sqrt(((places - ground_m) ** 2).sum(axis=1))
+        away_m = jnp.sqrt(((places - ground_m[None]) ** 2).sum(axis=1))
         ways = places[:, None] - places[None]
         apart_m = jnp.sqrt((ways**2).sum(axis=2)) + jnp.where(jnp.eye(len(places)) > 0, jnp.inf, 0)
         return {"furthest_agent_m": away_m.max(), "nearest_pair_m": apart_m.min()}
@@ -129,12 +131,17 @@ class HoldingPattern(AbstractTask):
         del goal
         here = rows(agent.estimate.position_world_m)[:2]
         radius = _length(here[0], here[1])
-        out = here / jnp.maximum(radius, 1.0)
+        # in the middle, where no direction leads outwards, each has its own
+        angle = jnp.asarray(agent.number, here.dtype)
+        there = jnp.stack([jnp.cos(angle), jnp.sin(angle)])
+        out = jnp.where(radius > LEAST_M, here / jnp.maximum(radius, LEAST_M), there)
         left = jnp.stack([-out[1], out[0]])
         others = rows(mates(scene, agent).estimate.position_world_m)[:, :2]
         angles = jnp.arctan2(others @ left, others @ out) % (2.0 * jnp.pi)
         uneven = jnp.min(angles) - (2.0 * jnp.pi - jnp.max(angles))
         speed = SPEED_MPS + jnp.clip(CLOSING * uneven, -0.5, 0.5)
+        # far out each metre costs more than all that comes later
+        speed = jnp.where(radius < self.far_m - LEAST_M, speed, 0.0)
         x, y = speed * left + GAIN_PER_S * (RING_M - radius) * out
         return asking(level_velocities(float(self.height_m)), Vec3(x, y, 0.0))
 

@@ -1,7 +1,7 @@
 """The agents of a task in any flight of its scenario: who commands them, and what they achieve.
 
-A flight is one episode, as long as the flight itself. Agents are flown by a trained policy, by the
-task's own policy (``AbstractTask.baseline``), or by the guidance that the scenario gives them.
+A flight is one episode, as long as the flight itself. Agents are flown by the guidance that the
+scenario gives them, by a trained policy, or by the task's own (``AbstractTask.baseline``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,14 +13,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.network import Network
 from kittiwake.core.strong import strong
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Count, Real
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.schema import GUIDANCE_POLICY
 from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.fleet import Fleet, Perceived
 from kittiwake.sim.state import FleetState, Snapshot
@@ -51,9 +50,9 @@ class TaskState(eqx.Module):
     commands: tuple[Any, ...]
     key: PRNGKeyArray
     last_tick: Count
-    ended: Flag
+    ended: Bool[Array, ""]
     total_reward: Real
-    figures: dict[str, Real]
+    figures: dict[str, Float[Array, ""]]
 
 
 class TaskCommander(AbstractCommander):
@@ -164,8 +163,7 @@ def fleet_of(
     if scenario.document.data.get(KEY) is None:
         return fleet
     task = task_of(scenario)
-    has_own_policy = type(task).baseline is not AbstractTask.baseline
-    flown = scenario.policy != GUIDANCE_POLICY and (scenario.policy is not None or has_own_policy)
+    flown = scenario.policy is not None
     has_others = type(task).others is not AbstractTask.others
     if not (flown or has_others or scored):
         return fleet
@@ -211,9 +209,9 @@ def _finite(value: Any) -> float | None:
 
 def _policy(scenario: Scenario, env: Env) -> Policy:
     network = scenario.policy
-    if not isinstance(network, Network):
-        return _own_policy(env)
     try:
+        if not isinstance(network, Network):
+            return _own_policy(env)
         if network.task and network.task != env.name:
             message = (
                 f"it was trained for {network.task}, the task is {env.name}; write task: "
@@ -227,7 +225,17 @@ def _policy(scenario: Scenario, env: Env) -> Policy:
 
 
 def _own_policy(env: Env) -> Policy:
-    """What the task itself does, without learning."""
+    """What the task itself does, without learning.
+
+    Raises:
+        ScenarioError: if the task leaves that to the scenario's guidance.
+    """
+    if type(env.task).baseline is AbstractTask.baseline:
+        message = (
+            f"{env.name} has no policy of its own; leave policy out, and the vehicles' guidance "
+            "flies, or name the file of a trained one"
+        )
+        raise ScenarioError(message)
 
     def act(goal: Any, scene: Scene) -> Float[Array, "agents numbers"]:
         done = scene.each(lambda agent: env.task.baseline(goal, agent, scene))

@@ -1,0 +1,154 @@
+"""Agents of a task in flights of its scenario: who flies them, and what the flight is worth."""
+
+import jax
+import numpy as np
+import pytest
+from tests.unit.tasks import scenes
+
+import kittiwake as kw
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.signals import PositionYaw
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.tasks.make import make
+
+
+@pytest.mark.parametrize("rate_hz", [50, pytest.param(10, marks=pytest.mark.slow)])
+def test_a_flight_is_that_of_the_environment(rate_hz, tmp_path):
+    overrides = {"task.rate_hz": rate_hz, "time.duration_s": 2}
+    with jax.enable_x64(True):
+        env = make("keep-spot", conditions="noiseless", overrides=overrides, precision="float64")
+        path, network = scenes.policy(tmp_path, len(env.space.names), 4, "keep-spot")
+        flights = scenes.Flights(env)
+        state, seen = flights.reset(kw.seed_key(0))
+        places = []
+        for _ in range(env.max_steps):
+            step = flights.step(kw.seed_key(0), state, network(seen))
+            state, seen = step.state, step.observation
+            places.append(flights.truths(state)["pelican"][0])
+    changes = {**env.task.conditions["noiseless"], **overrides, "task.type": "keep-spot"}
+    log = kw.load("keep-spot", overrides={**changes, "policy": str(path)}).run()
+    flown = flown_m(log, "pelican")
+    every = 50 // rate_hz
+    np.testing.assert_allclose(flown[every::every], places, atol=1e-9)
+    assert np.abs(flown[-1] - flown[0]).max() > 0.01
+
+
+def flown_m(log, vehicle):
+    return log.tables[vehicle].part(("x_m", "y_m", "z_m"))
+
+
+@pytest.mark.slow
+def test_one_network_flies_each_agent_or_all_together(tmp_path):
+    short = {"time.duration_s": 1}
+    env = make("formation")
+    seen, done = len(env.space.names), len(env.action_names)
+    each, _ = scenes.policy(tmp_path, seen, done, "formation")
+    alike = kw.load("formation", overrides={**short, "policy": str(each)}).run()
+    together, _ = scenes.policy(tmp_path, 4 * seen, 4 * done, "formation")
+    joint = kw.load("formation", overrides={**short, "policy": str(together)}).run()
+    without = kw.load("formation", overrides=short).run()
+    for name in env.agents:
+        ends = [flown_m(log, name)[-1] for log in (alike, joint, without)]
+        assert min(np.abs(ends[i] - ends[i - 1]).max() for i in range(3)) > 1e-3
+
+
+def test_commands_from_outside_go_before_it(tmp_path):
+    path, _ = scenes.policy(tmp_path, 15, 4, "keep-spot")
+    simulation = kw.load("keep-spot", overrides={"policy": str(path)})
+    simulation.reset()
+    wanted = PositionYaw(Vec3(0.0, 0.0, 12.0), 1.57)
+    for _ in range(100):
+        simulation.step({"pelican": wanted})
+    assert simulation.observe()["pelican"].truth.position_world_m.z > 10.2
+
+
+@pytest.mark.parametrize(
+    ("overrides", "task", "inputs", "said"),
+    [
+        ({}, "keep-spot", 14, "makes 4 numbers from 14"),
+        ({}, "hover", 15, "trained for hover, the task is keep-spot"),
+        ({"task": None}, "keep-spot", 15, "there is no task whose agents it could fly"),
+    ],
+)
+def test_a_policy_that_does_not_fit_is_refused(overrides, task, inputs, said, tmp_path):
+    path, _ = scenes.policy(tmp_path, inputs, 4, task)
+    with pytest.raises(ScenarioError, match=said) as refused:
+        kw.load("keep-spot", overrides={"policy": str(path), **overrides})
+    assert "policy" in str(refused.value)
+
+
+def episode(name, overrides, policy):
+    """Rewards of an episode that begins where the scenario says, and the last step."""
+    env = make(name, conditions="noiseless", overrides=overrides, precision="float64")
+    flights = scenes.Flights(replace_starts(env))
+    state, _ = flights.reset(kw.seed_key(0))
+    rewards = []
+    for _ in range(env.max_steps):
+        step = flights.step(kw.seed_key(0), state, policy(env, state))
+        state = step.state
+        rewards.append(float(step.reward))
+        if step.terminated:
+            break
+    return rewards
+
+
+def replace_starts(env):
+    """The same without what the task draws for the start."""
+    env._placed = lambda fleet, key: fleet
+    return env
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "duration_s"),
+    [
+        ("keep-spot", None, 1.0),
+        ("holding-pattern", "task", 12.0),
+        # the agents leave the area, which ends the episode with the reward of being lost
+        ("holding-pattern", None, 60.0),
+    ],
+)
+def test_the_return_of_a_run_is_the_sum_of_the_rewards_of_an_episode(name, policy, duration_s):
+    overrides = {"time.duration_s": duration_s, "lost_vehicle": "continue", "policy": policy}
+    if name == "holding-pattern" and policy is None:
+        away = {"type": "hold", "velocity_world_mps": [0, 2.9, 0], "height_world_m": 10}
+        overrides |= {"vehicles.pelican.guidance": away}
+        overrides |= {"vehicles.pelican.start.position_world_m": [-30, 120, 10]}
+
+    def act(env, state):
+        return env.baseline(state) if policy else None
+
+    with jax.enable_x64(True):
+        rewards = episode(name, overrides, act)
+    changes = make(name).task.conditions["noiseless"]
+    log = kw.load(name, {**changes, **overrides}).run()
+    # 1e-9: the same formulas in two programs
+    assert log.summary["metrics"]["task"]["return"] == pytest.approx(sum(rewards), rel=1e-9)
+    if len(rewards) < duration_s:
+        assert rewards[-1] == -1000.0
+
+
+def test_the_last_reward_of_a_shorter_flight_is_that_of_its_end():
+    """Of the spot only the last step counts how far it is: also where the flight ends earlier."""
+    far = {"vehicles.pelican.start.position_world_m": [3, 0, 10], "policy": None}
+    quick = kw.load("keep-spot", far).run(duration_s=0.2).summary["metrics"]["task"]["return"]
+    assert quick == pytest.approx(-9.0, abs=0.5)
+
+
+def test_the_own_policy_of_a_task_flies_where_the_scenario_says_so():
+    flown = kw.load("cats-mouse").run(duration_s=20)
+    hovering = kw.load("cats-mouse", {"policy": None}).run(duration_s=20)
+    figures = [log.summary["metrics"]["task"] for log in (flown, hovering)]
+    assert figures[0].keys() == {"name", "return", "furthest_cat_m", "caught"}
+    assert figures[0]["furthest_cat_m"] < 0.6 * figures[1]["furthest_cat_m"]
+    # it flees from cats that hover, too
+    assert np.abs(flown_m(hovering, "mouse")[-1, :2]).max() > 10.0
+
+
+def test_a_task_without_a_policy_of_its_own_is_refused_one():
+    with pytest.raises(ScenarioError, match="keep-spot has no policy of its own; leave policy out"):
+        kw.load("keep-spot", {"policy": "task"})
+
+
+def test_a_scenario_that_does_not_fit_its_task_has_no_return():
+    log = kw.load("keep-spot", {"task.rate_hz": 7}).run(duration_s=0.1)
+    assert log.summary["metrics"]["task"] == {"name": "keep-spot", "return": None}
