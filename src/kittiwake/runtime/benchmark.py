@@ -23,15 +23,20 @@ from kittiwake.tasks.worlds import Worlds, WorldsState
 
 REPEATS = 5
 AREA = {"world.area": {axis: [-1000, 1000] for axis in ("x_m", "y_m", "z_m")}}
-# without sensors, so that figures of other versions compare
-TOLD = {"vehicles.pelican.estimator": "truth", "vehicles.pelican.sensors": {}}
+# without sensors and what they see, so that figures of other versions compare
+TOLD = {
+    "vehicles.pelican.estimator": "truth",
+    "vehicles.pelican.sensors": {},
+    "world.satellites": None,
+}
 CALM = {
     "vehicles.pelican.parameters.linear_noise_mps2": 0,
     "vehicles.pelican.parameters.angular_noise_radps2": 0,
 }
 GROUNDED = {
     "vehicles.crazyflie.start.position_world_m": [0, 0, 0.0135],
-    "vehicles.crazyflie.guidance": {"type": "hold", "position_world_m": [0, 0, -1]},
+    # lower than where it stands, so that its feet carry it
+    "vehicles.crazyflie.guidance": {"type": "hold", "position_world_m": [0, 0, 0]},
 }
 # of learning tasks, for each control step
 TEN_A_STEP = {"time.rate_hz": 1000}
@@ -92,7 +97,7 @@ def together(
     scenario: str,
     vehicles: int,
     steps: int,
-    overrides: Mapping[str, Any],
+    overrides: Mapping[str, Any] = MappingProxyType({}),
     precision: Precision = "float64",
 ) -> Result:
     """A scenario as it is but for some keys, all steps in one compiled loop."""
@@ -133,66 +138,74 @@ def worlds(
     return _told(WORLDS, steps / seconds, compile_s, realtime)
 
 
-CASES: dict[str, tuple[str, Callable[[], Result]]] = {
-    "python-loop": ("1 Pelican stepped from Python, float64", partial(python_loop, 20_000)),
+# what flies in each, and a function of how many steps count
+CASES: dict[str, tuple[str, Callable[..., Result]]] = {
+    "python-loop": ("1 Pelican stepped from Python, float64", partial(python_loop, steps=20_000)),
     "rollout-1": (
         "1 Pelican, compiled loop, float64",
-        partial(pelicans, 1, 50_000, precision="float64"),
+        partial(pelicans, 1, steps=50_000, precision="float64"),
     ),
-    "rollout-100": ("100 Pelicans, float32", partial(pelicans, 100, 10_000)),
-    "rollout-1000": ("1,000 Pelicans, float32", partial(pelicans, 1_000, 2_000)),
-    "rollout-10000": ("10,000 Pelicans, float32", partial(pelicans, 10_000, 300)),
+    "rollout-100": ("100 Pelicans, float32", partial(pelicans, 100, steps=10_000)),
+    "rollout-1000": ("1,000 Pelicans, float32", partial(pelicans, 1_000, steps=2_000)),
+    "rollout-10000": ("10,000 Pelicans, float32", partial(pelicans, 10_000, steps=300)),
     "noisy-10000": (
         "10,000 Pelicans with process noise, float32",
-        partial(pelicans, 10_000, 100, noise=True),
+        partial(pelicans, 10_000, steps=100, noise=True),
     ),
     "ar-drone-10000": (
         "10,000 AR.Drones, RK4, float32",
-        partial(rollout, "hover-ar-drone", "ar-drone", 10_000, 100),
+        partial(rollout, "hover-ar-drone", "ar-drone", 10_000, steps=100),
     ),
     "crazyflie-10000": (
         "10,000 Crazyflies, RK4, float32",
-        partial(rollout, "hover-crazyflie", "crazyflie", 10_000, 100),
+        partial(rollout, "hover-crazyflie", "crazyflie", 10_000, steps=100),
     ),
     "os4-10000": (
         "10,000 OS4 by blade elements, RK4, float32",
-        partial(rollout, "hover-os4", "os4", 10_000, 100),
+        partial(rollout, "hover-os4", "os4", 10_000, steps=100),
     ),
     "grounded-10000": (
         "10,000 Crazyflies that stand on the ground, RK4, float32",
-        partial(rollout, "hover-crazyflie", "crazyflie", 10_000, 100, GROUNDED),
+        partial(rollout, "hover-crazyflie", "crazyflie", 10_000, steps=100, overrides=GROUNDED),
     ),
     "deck-landing": (
         "an AR.Drone lands on a Strider, feet that yield, float64",
-        partial(together, "deck-landing", 2, 2_000, {}),
+        partial(together, "deck-landing", 2, steps=2_000),
     ),
     "deck-landing-mujoco": (
         "the same by MuJoCo",
-        partial(together, "deck-landing", 2, 2_000, {"physics": "mujoco"}),
+        partial(together, "deck-landing", 2, steps=2_000, overrides={"physics": "mujoco"}),
     ),
     "flock-1000": (
         "1,000 Crazyflies that flock, float32",
-        partial(together, "flock-1000", 1_000, 200, {}, "float32"),
+        partial(together, "flock-1000", 1_000, steps=200, precision="float32"),
     ),
     "flock-10000": (
         "10,000 Crazyflies that flock, float32",
-        partial(together, "flock-1000", 10_000, 100, FLOCK_OF_10000, "float32"),
+        partial(
+            together,
+            "flock-1000",
+            10_000,
+            steps=100,
+            overrides=FLOCK_OF_10000,
+            precision="float32",
+        ),
     ),
     "learn-keep-spot": (
         "1,024 worlds of the task keep-spot without noise, random actions, float32",
-        partial(worlds, "keep-spot", 500, "noiseless"),
+        partial(worlds, "keep-spot", steps=500, conditions="noiseless"),
     ),
     "learn-keep-spot-noisy": (
         "the same with all its sensors and their noise",
-        partial(worlds, "keep-spot", 200),
+        partial(worlds, "keep-spot", steps=200),
     ),
     "learn-hover": (
         "1,024 worlds of the task hover, a physics step a control step, float32",
-        partial(worlds, "hover", 1_000),
+        partial(worlds, "hover", steps=1_000),
     ),
     "learn-hover-10": (
         "the same with ten physics steps a control step",
-        partial(worlds, "hover", 200, overrides=TEN_A_STEP),
+        partial(worlds, "hover", steps=200, overrides=TEN_A_STEP),
     ),
 }
 

@@ -34,9 +34,11 @@ class ProcessBuilder:
         """What is given of them, taken out of the world's data."""
         found: dict[KeyPath, Scheduled[AbstractProcessKind] | None] = {}
         for key, registry in SINGLE.items():
-            if key in data:
+            entry = data.pop(key, None)
+            # null takes away what a scenario has, as an override does
+            if entry is not None:
                 path = ("world", key)
-                found[path] = self.components.scheduled(registry, data.pop(key), path)
+                found[path] = self.components.scheduled(registry, entry, path)
         for key, registry in NAMED.items():
             entries = data.pop(key, {})
             if not isinstance(entries, dict):
