@@ -86,13 +86,15 @@ def still_into(folder: Path, time: str, words: TakeWords) -> None:
     """Writes a picture of the scene and says where it is."""
     from PIL import Image
 
+    from kittiwake.analysis.output_file import output_file
     from kittiwake.runtime.run_folder import STILL_FILE
     from kittiwake.viewer.film import still
 
     time_s, take = _number("--still", time), words._replace(format=None).take()
     log, scenario = _read(folder)
     picture = still(log, scenario, time_s, take.size[0], follow=take.follow)
-    Image.fromarray(picture).save(folder / STILL_FILE)
+    with output_file(folder / STILL_FILE) as unfinished:
+        Image.fromarray(picture).save(unfinished)
     typer.echo(f"The picture is {folder / STILL_FILE}")
 
 

@@ -1,8 +1,6 @@
 """``kittiwake view``: the cockpit, for a flight that begins now or for one that was recorded."""
 
 from contextlib import suppress
-from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -79,7 +77,7 @@ def _fly(
 ) -> None:
     from kittiwake.analysis.overview import save_overview
     from kittiwake.runtime.loop import STOPPED
-    from kittiwake.runtime.run_folder import PICTURE_FILE, prepare_folder
+    from kittiwake.runtime.run_folder import PICTURE_FILE, run_folder, usual_folder
     from kittiwake.scenario.load import load_scenario
 
     keep_compiled()
@@ -88,17 +86,16 @@ def _fly(
     pace = pace_of(speed)
     if not page.quiet:
         show_remarks(loaded)
-    first = Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    usual = usual_folder(loaded.name)
     with (
         show_progress(shown=not page.quiet) as progress,
         live(loaded, pace, page, joystick=joystick) as (session, cockpit),
         suppress(KeyboardInterrupt),
     ):
-        for number in count(1):
-            folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
-            prepare_folder(folder)
-            log = session.fly(folder, progress)
-            save_overview(log, folder / PICTURE_FILE)
+        while True:
+            with run_folder(None, loaded, usual) as folder:
+                log = session.fly(folder, progress)
+                save_overview(log, folder / PICTURE_FILE)
             if not session.wanted_again:
                 reason = (log.summary or {}).get("reason") or ""
                 if reason.startswith(STOPPED):

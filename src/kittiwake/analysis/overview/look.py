@@ -4,16 +4,20 @@ Everything is set here, so that a picture does not depend on a person's matplotl
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from textwrap import fill
 
 from matplotlib import colormaps
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, to_hex
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
+
+from kittiwake.analysis.output_file import output_file
 
 PAGE_IN = (16.0, 9.0)
 DPI = 130
@@ -51,6 +55,16 @@ SETTINGS = {
     "lines.solid_joinstyle": "round",
     "lines.dash_capstyle": "round",
 }
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure as a PNG file.
+
+    Raises:
+        LogError: if it cannot be written.
+    """
+    with output_file(path) as unfinished:
+        figure.savefig(unfinished, dpi=DPI, format="png")
 
 
 def box(left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:

@@ -54,7 +54,7 @@ def draw_overview(log: Log, folder: Path | None = None) -> Figure:
 def save_overview(log: Log, path: Path) -> None:
     """Write the picture of a run as a PNG file, usually into the run's folder."""
     with style.context(["default", look.SETTINGS]):
-        draw_overview(log, path.parent).savefig(path, dpi=look.DPI, format="png")
+        look.save(draw_overview(log, path.parent), path)
 
 
 def _draw(figure: Figure, log: Log, folder: Path | None) -> None:
