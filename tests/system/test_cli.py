@@ -796,11 +796,20 @@ def long_run(process, tmp_path):
     running.communicate()
 
 
-def test_ctrl_c_ends_a_run_in_order(long_run):
+def interrupted_status(number):
+    """What a shell says of a command that a signal has ended.
+
+    At a terminal, Ctrl-C ends the command by the signal itself; see ``kittiwake.cli``.
+    """
+    return {128 + number, -signal.SIGINT} if number == signal.SIGINT else {128 + number}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_run_in_order(number, long_run):
     running, folder = long_run
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     answer = wait_for(running)
-    assert answer.status == 1
+    assert answer.status in interrupted_status(number)
     assert "Traceback" not in answer.err
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["status"] == "failed"
@@ -810,6 +819,48 @@ def test_ctrl_c_ends_a_run_in_order(long_run):
     assert log.complete
     assert 0.0 <= summary["duration_s"] - log.column("pelican", "time_s")[-1] < 1.0
     assert (folder / "overview.png").read_bytes().startswith(PNG)
+
+
+def test_a_second_signal_still_leaves_a_summary(long_run):
+    running, folder = long_run
+    for _ in range(3):
+        running.send_signal(signal.SIGINT)
+    answer = wait_for(running)
+    assert answer.status in interrupted_status(signal.SIGINT)
+    assert "Traceback" not in answer.err
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["reason"].startswith("stopped by the user at ")
+    log = Log.read(folder)
+    assert log.complete
+    assert 0.0 <= summary["duration_s"] - log.column("pelican", "time_s")[-1] < 1.0
+
+
+@pytest.mark.parametrize("module", ["typer", "jax", "kittiwake.scenario.load", "kittiwake.sim.fleet"])
+def test_ctrl_c_during_an_import_ends_without_a_word(module, tmp_path):
+    code = f"""
+import os, signal, sys
+class Press:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Press())
+sys.argv = ["kittiwake", "run", "hover-pelican", "--out", "here"]
+from kittiwake.cli import main
+main()
+"""
+    answer = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert answer.returncode in interrupted_status(signal.SIGINT)
+    assert (answer.stdout, answer.stderr) == ("", "")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_killed_run_has_written_can_be_plotted_and_exported(long_run, tmp_path):

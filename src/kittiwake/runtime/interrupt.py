@@ -1,5 +1,6 @@
 """SIGINT and SIGTERM: in flight a request to end, elsewhere an exception of the main thread."""
 
+import os
 import signal
 import sys
 import threading
@@ -10,6 +11,8 @@ from types import FrameType
 from typing import Any
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
+# long enough to have left the callback that could not pass a signal on
+SENT_AGAIN_S = 0.01
 
 Handler = Callable[[int, FrameType | None], Any]
 
@@ -35,14 +38,19 @@ class Interrupts:
 def interrupts() -> Generator[Interrupts]:
     """Raise ``Interrupted`` at both signals while the context lasts.
 
-    Where Python cannot pass an exception on, as in the callback of a weak reference, it would print
-    it; it is in ``received`` all the same.
+    Where Python cannot pass an exception on, as in a callback of the garbage collector, it would
+    print and forget it; instead the signal is sent again.
     """
     handler, show = Interrupts(), sys.unraisablehook
 
     def unraisable(found: Any, /) -> None:
         if not isinstance(found.exc_value, Interrupted):
             show(found)
+            return
+        number = handler.received.pop()
+        again = threading.Timer(SENT_AGAIN_S, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
 
     sys.unraisablehook = unraisable
     try:

@@ -171,21 +171,25 @@ def fly_into(
         LogError: if something cannot be written; what was flown before is kept.
         Interrupted: by a second signal, once the summary is written.
     """
-    if holds_run(folder):
-        _remove_products(folder, simulation.scenario.tables.values())
     text, copies = _resolved_scenario(simulation, flight), _copies(simulation.scenario)
     written = {SCENARIO_FILE: hashlib.sha256(text.encode()).hexdigest()}
     written |= {name: _digest(source) for name, source in copies.items()}
     with ExitStack() as stack:
-        layout = (flight.layout.columns, flight.layout.quantities)
-        # before the requests: nothing looks at those until a block has been flown
-        recorder = stack.enter_context(Recorder(folder / LOG_FILE, *layout, written))
-        try:
-            _write_scenario(folder, text, copies)
-        except BaseException:
-            recorder.discard()
-            raise
         requests = stack.enter_context(stop_requests())
+        with requests.held():
+            # all or nothing: a log goes with the scenario that it was flown by
+            if holds_run(folder):
+                _remove_products(folder, simulation.scenario.tables.values())
+            layout = (flight.layout.columns, flight.layout.quantities)
+            recorder = stack.enter_context(Recorder(folder / LOG_FILE, *layout, written))
+            try:
+                _write_scenario(folder, text, copies)
+            except LogError:
+                recorder.discard()
+                raise
+        if requests():
+            # nobody looks at requests until a block has been flown
+            raise Interrupted
         presence = _Presence(recorder)
         try:
             flight.fly(

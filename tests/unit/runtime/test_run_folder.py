@@ -177,13 +177,18 @@ def test_ctrl_c_ends_what_comes_before_the_flight(tmp_path, monkeypatch):
     flight.seed, flight.duration_s = 0, 1.0
     flight.layout = RowLayout({"pelican": ("time_s",)}, {"pelican": ()}, {}, {}, {})
 
-    def interrupted(*_):
-        os.kill(os.getpid(), signal.SIGINT)
-        return pytest.fail("nobody heard of it")
+    write = run_folder._write_scenario
 
-    monkeypatch.setattr(run_folder, "Recorder", interrupted)
+    def interrupted(*given):
+        os.kill(os.getpid(), signal.SIGINT)
+        write(*given)
+
+    monkeypatch.setattr(run_folder, "_write_scenario", interrupted)
+    monkeypatch.setattr(Flight, "fly", lambda *_: pytest.fail("it has begun"))
     with interrupts.heard(), pytest.raises(KeyboardInterrupt):
         run_folder.fly_into(simulation, flight, tmp_path)
+    # the folder can be flown into again
+    run_folder.refuse_foreign(tmp_path, simulation.scenario)
 
 
 @pytest.mark.parametrize(
