@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -681,6 +682,20 @@ def test_bags_hold_what_ros_would_have_been_told(row, tmp_path):
         assert counts["/clock"] == 51
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet", "mcap", "rosbag1", "rosbag2"])
+def test_a_log_is_exported_from_a_folder_whose_name_the_locale_cannot_write(
+    form, spot, process, tmp_path
+):
+    folder = tmp_path / "Fläche ✈"
+    shutil.copytree(spot[0], folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LC_ALL", "C")
+        patch.setenv("PYTHONUTF8", "0")
+        answer = wait_for(process("export", folder, "--to", form))
+    assert answer.status == 0, answer.err
+    assert len(list(folder.iterdir())) == len(list(spot[0].iterdir())) + 1
+
+
 def test_a_storage_belongs_to_a_bag_of_ros_2(row):
     answer = kittiwake_does("export", row[0], "--to", "csv", "--storage", "mcap")
     assert (answer.status, answer.out) == (2, "")
@@ -835,7 +850,9 @@ def test_a_second_signal_still_leaves_a_summary(long_run):
     assert 0.0 <= summary["duration_s"] - log.column("pelican", "time_s")[-1] < 1.0
 
 
-@pytest.mark.parametrize("module", ["typer", "jax", "kittiwake.scenario.load", "kittiwake.sim.fleet"])
+@pytest.mark.parametrize(
+    "module", ["typer", "jax", "kittiwake.scenario.load", "kittiwake.sim.fleet"]
+)
 def test_ctrl_c_during_an_import_ends_without_a_word(module, tmp_path):
     code = f"""
 import os, signal, sys

@@ -31,8 +31,9 @@ def write_csv(log: Log, name: str, path: Path) -> Path:
     """Write one vehicle's rows into a file; returns its path."""
     pyarrow, csv = optional("pyarrow", "data"), optional("pyarrow.csv", "data")
     options = csv.WriteOptions(quoting_header="none")
-    with output_file(path) as unfinished:
-        csv.write_csv(pyarrow.table(_columns(log, name)), unfinished, options)
+    # by Arrow's own way only names in UTF-8 can be opened
+    with output_file(path) as unfinished, unfinished.open("wb") as stream:
+        csv.write_csv(pyarrow.table(_columns(log, name)), stream, options)
     return path
 
 
@@ -48,8 +49,8 @@ def export_parquet(log: Log, path: str | Path) -> None:
         vehicle = pyarrow.repeat(name, len(log.values(name))).dictionary_encode()
         parts.append(pyarrow.table({"vehicle": vehicle} | _columns(log, name)))
     together = pyarrow.concat_tables(parts, promote_options="default")
-    with output_file(Path(path)) as unfinished:
-        parquet.write_table(together, unfinished)
+    with output_file(Path(path)) as unfinished, unfinished.open("wb") as stream:
+        parquet.write_table(together, stream)
 
 
 def export_mcap(log: Log, folder: str | Path, path: str | Path) -> None:

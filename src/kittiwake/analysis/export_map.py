@@ -187,8 +187,9 @@ def _write_map(
     west, top, cells = _gridded(at_m, values, cell, fill=fill)
     with (
         output_file(path) as unfinished,
+        unfinished.open("w+b") as stream,
         rasterio.open(
-            unfinished,
+            stream,
             "w",
             driver="GTiff",
             height=cells.shape[0],

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 
 from kittiwake.runtime.interrupt import interrupts
 
@@ -15,6 +16,10 @@ def main() -> None:
 
     A command that a signal has ended has status 130 (SIGINT) or 143 (SIGTERM).
     """
+    for stream in (sys.stdout, sys.stderr):
+        # a name may have letters that the terminal's encoding has not
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
     with interrupts() as handler:
         status = _status(handler.received)
         if handler.received:
