@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -59,9 +60,9 @@ def process(tmp_path_factory):
     """Starts a command in a process of its own."""
     cache = tmp_path_factory.mktemp("cache")
 
-    def start(*arguments, python=(), **options):
+    def start(*arguments, python=(), before="", **options):
         environment = os.environ | {"PYTHONPATH": str(SOURCE), "XDG_CACHE_HOME": str(cache)}
-        code = ["-c", "from kittiwake.cli import main; main()"]
+        code = ["-c", f"{before}\nfrom kittiwake.cli import main; main()"]
         return subprocess.Popen(
             [sys.executable, *python, *code, *map(str, arguments)],
             env=environment,
@@ -853,8 +854,8 @@ def test_a_second_signal_still_leaves_a_summary(long_run):
 @pytest.mark.parametrize(
     "module", ["typer", "jax", "kittiwake.scenario.load", "kittiwake.sim.fleet"]
 )
-def test_ctrl_c_during_an_import_ends_without_a_word(module, tmp_path):
-    code = f"""
+def test_ctrl_c_during_an_import_ends_without_a_word(module, process, tmp_path):
+    press = f"""
 import os, signal, sys
 class Press:
     def find_spec(self, name, *_):
@@ -862,22 +863,33 @@ class Press:
             os.kill(os.getpid(), signal.SIGINT)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.meta_path.insert(0, Press())
-sys.argv = ["kittiwake", "run", "hover-pelican", "--out", "here"]
-from kittiwake.cli import main
-main()
 """
-    answer = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(SOURCE)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert answer.returncode in interrupted_status(signal.SIGINT)
-    assert (answer.stdout, answer.stderr) == ("", "")
+    answer = wait_for(process("run", "hover-pelican", "--out", "here", before=press, cwd=tmp_path))
+    assert answer.status in interrupted_status(signal.SIGINT)
+    assert (answer.out, answer.err) == ("", "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_log_that_cannot_grow_ends_the_run_and_keeps_what_was_flown(process, tmp_path):
+    small = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))"
+    folder = tmp_path / "run"
+    answer = wait_for(
+        process(
+            *("run", *PLAIN, "--duration", 86_400, "--out", folder, "--quiet"),
+            *("--set", "time.log_rate_hz=1", "--set", FAR, "--set", "lost_vehicle=continue"),
+            before=small,
+        )
+    )
+    assert answer.status == 2
+    assert answer.err.count("\n") == 1
+    assert f"'{folder / 'log.mcap'}' cannot be written: File too large" in answer.err
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["status"] == "failed"
+    assert summary["reason"].startswith("no more of the log could be written at ")
+    log = Log.read(folder)
+    assert not log.complete
+    assert log.end_s > 100.0
+    assert all(path.stat().st_size > 0 for path in folder.iterdir())
 
 
 def test_what_a_killed_run_has_written_can_be_plotted_and_exported(long_run, tmp_path):
@@ -885,10 +897,14 @@ def test_what_a_killed_run_has_written_can_be_plotted_and_exported(long_run, tmp
     running.kill()
     running.wait(timeout=60)
     assert not (folder / "summary.json").exists()
-    assert kittiwake_does("plot", folder).status == 0
+    plotted = kittiwake_does("plot", folder)
+    assert plotted.status == 0
+    assert re.search(r"the recording was cut off at \d+ s of 86400 s", plotted.err)
     assert (folder / "overview.png").read_bytes().startswith(PNG)
     for form in ("csv", "parquet", "mcap"):
-        assert kittiwake_does("export", folder, "--to", form).status == 0
+        exported = kittiwake_does("export", folder, "--to", form)
+        assert exported.status == 0
+        assert exported.err == plotted.err
     with (folder / "pelican.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
     assert header[:14] == STATE_COLUMNS

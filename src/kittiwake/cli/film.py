@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from kittiwake.cli.options import note_early_end
 from kittiwake.core.errors import LogError, ScenarioError, did_you_mean
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def _read(folder: Path) -> "tuple[Log, Scenario]":
     from kittiwake.scenario.load import load_scenario
 
     log = Log.read(folder)
+    note_early_end(log.early_end, folder)
     if not (folder / SCENARIO_FILE).is_file():
         message = (
             f"'{folder}' holds no {SCENARIO_FILE}, which says what there is to see. Put back the "

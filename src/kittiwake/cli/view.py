@@ -8,7 +8,7 @@ import typer
 
 from kittiwake.cli.check import Overrides, show_remarks
 from kittiwake.cli.live import Gamepad, Speed, live, pace_of
-from kittiwake.cli.options import Duration, Quiet, Seed, refuse
+from kittiwake.cli.options import Duration, Quiet, Seed, note_early_end, refuse
 from kittiwake.cli.page import LOOPBACK, Host, NoBrowser, Page, Port, TokenFile, open_page
 from kittiwake.cli.run import as_overrides, keep_compiled, show_progress
 from kittiwake.core.errors import CockpitError
@@ -58,6 +58,7 @@ def _replay(folder: Path, ghost: Path | None, page: Page) -> None:
     from kittiwake.viewer.replay import Replay
 
     reel = recorded(folder)
+    note_early_end(reel.early_end, folder)
     beside = None if ghost is None else recorded(ghost)
 
     def build(server: Any) -> Cockpit:

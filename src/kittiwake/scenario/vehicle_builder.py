@@ -1,9 +1,9 @@
 """From an entry of a scenario's ``vehicles`` to vehicles."""
 
 import dataclasses
-from math import isfinite
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import equinox as eqx

@@ -67,14 +67,19 @@ def test_other_threads_run_without_catching_signals():
 
 
 def test_a_second_signal_waits_for_what_must_be_whole():
-    done = []
+    written = []
+
+    def write(stopped):
+        with stopped.held():
+            os.kill(os.getpid(), signal.SIGTERM)
+            written.append("all of it")
+
     with stop_requests() as stopped:
         os.kill(os.getpid(), signal.SIGINT)
-        with pytest.raises(Interrupted), stopped.held():
-            os.kill(os.getpid(), signal.SIGTERM)
-            done.append("written")
+        with pytest.raises(Interrupted):
+            write(stopped)
         assert stopped.insisted
-    assert done == ["written"]
+    assert written == ["all of it"]
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -91,14 +96,17 @@ def test_a_signal_in_a_callback_that_cannot_raise_is_raised_behind_it(capsys):
     class Collected:
         pass
 
+    def collect():
+        one = Collected()
+        reference = weakref.ref(one, lambda _: os.kill(os.getpid(), signal.SIGINT))
+        del one
+        time.sleep(20.0)
+        return reference
+
     with interrupts() as handler:
         with pytest.raises(KeyboardInterrupt):
-            one = Collected()
-            reference = weakref.ref(one, lambda _: os.kill(os.getpid(), signal.SIGINT))
-            del one
-            time.sleep(20.0)
+            collect()
         assert handler.received == [signal.SIGINT]
-    del reference
     assert capsys.readouterr().err == ""
 
 

@@ -1,24 +1,33 @@
 """A run's folder."""
 
+import errno
 import json
 import os
+import shutil
 import signal
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import numpy as np
 import pytest
 from tests import interrupts
 from tests.system.commands import kittiwake_does
 
 import kittiwake as kw
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.log_writer import LogWriter
+from kittiwake.analysis.table import STATE_COLUMNS
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.runtime import run_folder
-from kittiwake.runtime.loop import Flight
+from kittiwake.runtime.loop import Flight, Outcome
 from kittiwake.runtime.recorder import Recorder
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.watch import RowLayout
 from kittiwake.scenario.document import dump_document
 from kittiwake.scenario.load import load_scenario
 
+COLUMNS = (*STATE_COLUMNS, "status")
 SUMMARY = {"scenario": "s", "seed": 1, "status": "completed", "steps": 5, "vehicles": {}}
 
 
@@ -75,7 +84,7 @@ def test_a_run_that_is_refused_or_interrupted_leaves_no_empty_folder(
     monkeypatch.chdir(tmp_path)
 
     def refuse(*_):
-        raise error("no")
+        raise error
 
     monkeypatch.setattr(Simulation, "flight", refuse)
     arguments = [] if out is None else ["--out", out]
@@ -169,6 +178,109 @@ def test_a_folder_that_a_run_goes_on_in_is_refused_to_another(tmp_path, scenario
         pass
     with run_folder.run_folder(tmp_path, scenario):
         pass
+
+
+class Rows(Flight):
+    """A flight that is not compiled: one row a block, and something done behind each."""
+
+    def __init__(self, behind):
+        self.behind, self.seed, self.duration_s, self.rate_hz = behind, 0, 10.0, 10.0
+        self.layout = RowLayout({"pelican": COLUMNS}, {"pelican": ()}, {}, {}, {})
+        self.outcome = Outcome()
+
+    def fly(self, sink, progress, stopped):
+        for tick in range(100):
+            sink.write({"pelican": np.full((1, len(COLUMNS)), tick / self.rate_hz)})
+            self.outcome.steps = tick
+            if stopped():
+                self.fail("stopped by the user")
+                break
+            self.behind(tick)
+        return self.outcome
+
+
+@pytest.fixture
+def fly(monkeypatch, tmp_path):
+    """Flies such rows into a folder."""
+    simulation = kw.load("hover-pelican")
+    monkeypatch.setattr(simulation, "summary", lambda log, flight, outcome: {
+        "status": outcome.status, "reason": outcome.reason, "rows": len(log.values("pelican")),
+    })  # fmt: skip
+    monkeypatch.setattr(run_folder, "LOOKS_S", 0.0)
+    folder = tmp_path / "runs" / "here"
+    folder.mkdir(parents=True)
+
+    def flown(behind=lambda _: None):
+        return run_folder.fly_into(simulation, Rows(behind), folder)
+
+    flown.folder = folder
+    return flown
+
+
+def test_a_folder_that_vanishes_ends_the_flight_and_what_was_flown_is_kept(fly):
+    log = fly(lambda tick: tick == 20 and shutil.rmtree(fly.folder.parent))
+    assert log.summary["status"] == "failed"
+    assert log.summary["reason"] == f"the folder '{fly.folder}' vanished at 2.1 s"
+    assert log.complete
+    np.testing.assert_allclose(log.column("pelican", "time_s"), 0.1 * np.arange(22))
+    assert {path.name for path in fly.folder.iterdir()} == {
+        *("log.mcap", "scenario.yaml", "summary.json")
+    }
+
+
+def test_what_was_flown_is_kept_elsewhere_where_the_folder_cannot_be_made_again(fly, monkeypatch):
+    def vanish(tick):
+        if tick == 20:
+            shutil.rmtree(fly.folder.parent)
+            fly.folder.parent.write_text("a file in its place")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(fly.folder.parents[1]))
+    with pytest.raises(LogError, match="vanished and cannot be made again") as refused:
+        fly(vanish)
+    kept = Path(str(refused.value).split("'")[-2])
+    assert len(Log.read(kept).values("pelican")) == 22
+    assert (kept / "scenario.yaml").is_file()
+
+
+def test_a_full_disk_ends_the_flight_and_what_was_flown_is_kept(fly, monkeypatch):
+    write = LogWriter.write
+
+    def until_full(writer, block):
+        if block["pelican"][0, 0] > 3.0:
+            raise OSError(errno.ENOSPC, "no space")
+        write(writer, block)
+
+    monkeypatch.setattr(LogWriter, "write", until_full)
+    with pytest.raises(LogError, match=r"log\.mcap' cannot be written: No space left on device"):
+        fly()
+    log = Log.read(fly.folder)
+    assert len(log.values("pelican")) == 31
+    assert log.summary["reason"] == "no more of the log could be written at 3 s"
+
+
+def test_a_disk_that_is_full_at_the_start_leaves_no_file(fly, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr(LogWriter, "__init__", full)
+    with pytest.raises(LogError, match=r"log\.mcap' cannot be written: No space left on device"):
+        fly()
+    assert list(fly.folder.iterdir()) == []
+
+
+def test_a_second_signal_does_not_wait_for_the_block_and_leaves_a_summary(fly):
+    def insist(tick):
+        if tick == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with interrupts.heard(), pytest.raises(KeyboardInterrupt):
+        fly(insist)
+    log = Log.read(fly.folder)
+    assert log.complete
+    assert log.summary == {
+        "status": "failed", "reason": "stopped by the user at 0.5 s", "rows": 6,
+    }  # fmt: skip
 
 
 def test_ctrl_c_ends_what_comes_before_the_flight(tmp_path, monkeypatch):
