@@ -58,7 +58,7 @@ def run(
 
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
-    loaded = load_scenario(scenario, items)
+    loaded = load_scenario(scenario, items, logged=True)
     loaded.check_flight()
     if not quiet:
         show_remarks(loaded)

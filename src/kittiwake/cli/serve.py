@@ -75,7 +75,7 @@ def serve(
     pace = hub_pace_of(speed, lockstep=lockstep) if way == "--hub" else pace_of(speed)
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
-    loaded = load_scenario(scenario, items)
+    loaded = load_scenario(scenario, items, logged=True)
     loaded.check_flight()
     if not quiet:
         show_remarks(loaded)

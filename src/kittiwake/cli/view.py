@@ -82,7 +82,7 @@ def _fly(
     from kittiwake.scenario.load import load_scenario
 
     keep_compiled()
-    loaded = load_scenario(scenario, items)
+    loaded = load_scenario(scenario, items, logged=True)
     loaded.check_flight()
     pace = pace_of(speed)
     if not page.quiet:
