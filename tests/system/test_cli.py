@@ -20,7 +20,7 @@ from tests.system.commands import Answer, kittiwake_does
 
 import kittiwake
 import kittiwake.cli.run
-from kittiwake.analysis.log import Log
+from kittiwake.analysis.log import LOG_FILE, Log
 from kittiwake.cli import bench
 from kittiwake.cli.list import REGISTRIES
 from kittiwake.runtime.benchmark import CASES
@@ -868,6 +868,40 @@ sys.meta_path.insert(0, Press())
     assert answer.status in interrupted_status(signal.SIGINT)
     assert (answer.out, answer.err) == ("", "")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "status"), [(("run", "--duration", "600", "--live"), 130), (("view",), 0)]
+)
+def test_a_live_flight_ends_at_once_while_a_program_is_compiled(command, status, process, tmp_path):
+    command, *options = command
+    running = process(
+        *(command, "hover-hummingbird", *options, "--no-browser", "--port", "0"), cwd=tmp_path
+    )
+    try:
+        line = "unread"
+        while line and "http://" not in line:
+            line = running.stderr.readline()
+        log = f"runs/*/{LOG_FILE}"
+        while not any(tmp_path.glob(log)):
+            assert running.poll() is None
+            time.sleep(0.02)
+        # the program in which a touched flight goes on takes 10 s to compile
+        time.sleep(1.0)
+        began = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        answer = wait_for(running)
+    finally:
+        running.kill()
+    # 2 s of a machine of one's own
+    assert time.monotonic() - began < 6.0
+    assert answer.status in {status, -signal.SIGINT if status else 0}
+    assert "Traceback" not in answer.err
+    (folder,) = (tmp_path / "runs").iterdir()
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["reason"].startswith("stopped by the user at ")
+    assert (folder / "overview.png").is_file()
 
 
 def test_a_log_that_cannot_grow_ends_the_run_and_keeps_what_was_flown(process, tmp_path):
