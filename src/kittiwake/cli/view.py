@@ -59,7 +59,10 @@ def _replay(folder: Path, ghost: Path | None, page: Page) -> None:
 
     reel = recorded(folder)
     note_early_end(reel.early_end, folder)
-    beside = None if ghost is None else recorded(ghost)
+    beside = None
+    if ghost is not None:
+        beside = recorded(ghost)
+        note_early_end(beside.early_end, ghost)
 
     def build(server: Any) -> Cockpit:
         return Cockpit(server, reel.show, Replay(reel), ghost=beside)
