@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +20,7 @@ from tests.system.commands import Answer, kittiwake_does
 
 import kittiwake
 import kittiwake.cli.run
-from kittiwake.analysis.log import Log
+from kittiwake.analysis.log import LOG_FILE, Log
 from kittiwake.cli import bench
 from kittiwake.cli.list import REGISTRIES
 from kittiwake.runtime.benchmark import CASES
@@ -58,9 +60,9 @@ def process(tmp_path_factory):
     """Starts a command in a process of its own."""
     cache = tmp_path_factory.mktemp("cache")
 
-    def start(*arguments, python=(), **options):
+    def start(*arguments, python=(), before="", **options):
         environment = os.environ | {"PYTHONPATH": str(SOURCE), "XDG_CACHE_HOME": str(cache)}
-        code = ["-c", "from kittiwake.cli import main; main()"]
+        code = ["-c", f"{before}\nfrom kittiwake.cli import main; main()"]
         return subprocess.Popen(
             [sys.executable, *python, *code, *map(str, arguments)],
             env=environment,
@@ -681,6 +683,20 @@ def test_bags_hold_what_ros_would_have_been_told(row, tmp_path):
         assert counts["/clock"] == 51
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet", "mcap", "rosbag1", "rosbag2"])
+def test_a_log_is_exported_from_a_folder_whose_name_the_locale_cannot_write(
+    form, spot, process, tmp_path
+):
+    folder = tmp_path / "Fläche ✈"
+    shutil.copytree(spot[0], folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LC_ALL", "C")
+        patch.setenv("PYTHONUTF8", "0")
+        answer = wait_for(process("export", folder, "--to", form))
+    assert answer.status == 0, answer.err
+    assert len(list(folder.iterdir())) == len(list(spot[0].iterdir())) + 1
+
+
 def test_a_storage_belongs_to_a_bag_of_ros_2(row):
     answer = kittiwake_does("export", row[0], "--to", "csv", "--storage", "mcap")
     assert (answer.status, answer.out) == (2, "")
@@ -796,11 +812,20 @@ def long_run(process, tmp_path):
     running.communicate()
 
 
-def test_ctrl_c_ends_a_run_in_order(long_run):
+def interrupted_status(number):
+    """What a shell says of a command that a signal has ended.
+
+    At a terminal, Ctrl-C ends the command by the signal itself; see ``kittiwake.cli``.
+    """
+    return {128 + number, -signal.SIGINT} if number == signal.SIGINT else {128 + number}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_run_in_order(number, long_run):
     running, folder = long_run
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     answer = wait_for(running)
-    assert answer.status == 1
+    assert answer.status in interrupted_status(number)
     assert "Traceback" not in answer.err
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["status"] == "failed"
@@ -812,15 +837,108 @@ def test_ctrl_c_ends_a_run_in_order(long_run):
     assert (folder / "overview.png").read_bytes().startswith(PNG)
 
 
+def test_a_second_signal_still_leaves_a_summary(long_run):
+    running, folder = long_run
+    for _ in range(3):
+        running.send_signal(signal.SIGINT)
+    answer = wait_for(running)
+    assert answer.status in interrupted_status(signal.SIGINT)
+    assert "Traceback" not in answer.err
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["reason"].startswith("stopped by the user at ")
+    log = Log.read(folder)
+    assert log.complete
+    assert 0.0 <= summary["duration_s"] - log.column("pelican", "time_s")[-1] < 1.0
+
+
+@pytest.mark.parametrize(
+    "module", ["typer", "jax", "kittiwake.scenario.load", "kittiwake.sim.fleet"]
+)
+def test_ctrl_c_during_an_import_ends_without_a_word(module, process, tmp_path):
+    press = f"""
+import os, signal, sys
+class Press:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Press())
+"""
+    answer = wait_for(process("run", "hover-pelican", "--out", "here", before=press, cwd=tmp_path))
+    assert answer.status in interrupted_status(signal.SIGINT)
+    assert (answer.out, answer.err) == ("", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "status"), [(("run", "--duration", "600", "--live"), 130), (("view",), 0)]
+)
+def test_a_live_flight_ends_at_once_while_a_program_is_compiled(command, status, process, tmp_path):
+    command, *options = command
+    running = process(
+        *(command, "hover-hummingbird", *options, "--no-browser", "--port", "0"), cwd=tmp_path
+    )
+    try:
+        line = "unread"
+        while line and "http://" not in line:
+            line = running.stderr.readline()
+        log = f"runs/*/{LOG_FILE}"
+        while not any(tmp_path.glob(log)):
+            assert running.poll() is None
+            time.sleep(0.02)
+        # the program in which a touched flight goes on takes 10 s to compile
+        time.sleep(1.0)
+        began = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        answer = wait_for(running)
+    finally:
+        running.kill()
+    # 2 s of a machine of one's own
+    assert time.monotonic() - began < 6.0
+    assert answer.status in {status, -signal.SIGINT if status else 0}
+    assert "Traceback" not in answer.err
+    (folder,) = (tmp_path / "runs").iterdir()
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["reason"].startswith("stopped by the user at ")
+    assert (folder / "overview.png").is_file()
+
+
+def test_a_log_that_cannot_grow_ends_the_run_and_keeps_what_was_flown(process, tmp_path):
+    small = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))"
+    folder = tmp_path / "run"
+    answer = wait_for(
+        process(
+            *("run", *PLAIN, "--duration", 86_400, "--out", folder, "--quiet"),
+            *("--set", "time.log_rate_hz=1", "--set", FAR, "--set", "lost_vehicle=continue"),
+            before=small,
+        )
+    )
+    assert answer.status == 2
+    assert answer.err.count("\n") == 1
+    assert f"'{folder / 'log.mcap'}' cannot be written: File too large" in answer.err
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["status"] == "failed"
+    assert summary["reason"].startswith("no more of the log could be written at ")
+    log = Log.read(folder)
+    assert not log.complete
+    assert log.end_s > 100.0
+    assert all(path.stat().st_size > 0 for path in folder.iterdir())
+
+
 def test_what_a_killed_run_has_written_can_be_plotted_and_exported(long_run, tmp_path):
     running, folder = long_run
     running.kill()
     running.wait(timeout=60)
     assert not (folder / "summary.json").exists()
-    assert kittiwake_does("plot", folder).status == 0
+    plotted = kittiwake_does("plot", folder)
+    assert plotted.status == 0
+    assert re.search(r"the recording was cut off at \d+ s of 86400 s", plotted.err)
     assert (folder / "overview.png").read_bytes().startswith(PNG)
     for form in ("csv", "parquet", "mcap"):
-        assert kittiwake_does("export", folder, "--to", form).status == 0
+        exported = kittiwake_does("export", folder, "--to", form)
+        assert exported.status == 0
+        assert exported.err == plotted.err
     with (folder / "pelican.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
     assert header[:14] == STATE_COLUMNS

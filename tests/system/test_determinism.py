@@ -17,7 +17,7 @@ import pytest
 import kittiwake as kw
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import STATE_COLUMNS
-from kittiwake.runtime.run_folder import fly_into, prepare_folder
+from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document
@@ -104,7 +104,6 @@ def test_the_same_seed_gives_the_same_bits(trio, usual):
 
 def test_recording_into_a_file_changes_no_bit(trio, usual, tmp_path):
     flight = trio.flight()
-    prepare_folder(tmp_path)
     fly_into(trio, flight, tmp_path)
     log = Log.read(tmp_path)
     for name in usual.names:

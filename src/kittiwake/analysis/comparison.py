@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kittiwake.analysis.output_file import output_file
 from kittiwake.analysis.response import QUANTITIES, Response, Trial
 from kittiwake.analysis.summary import in_digits
 
@@ -100,7 +101,10 @@ def _spread(values: Sequence[float | None]) -> Spread | None:
 def save_table(trials: Sequence[Trial], folder: Path) -> None:
     """Write the table with a row for each flight."""
     rows = figures(trials)
-    with (folder / TABLE_FILE).open("w", newline="", encoding="utf-8") as file:
+    with (
+        output_file(folder / TABLE_FILE) as unfinished,
+        unfinished.open("w", newline="", encoding="utf-8") as file,
+    ):
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)

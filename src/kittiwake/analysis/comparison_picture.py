@@ -41,7 +41,7 @@ def save_pictures(trials: Sequence[Trial], folder: Path) -> list[str]:
     with style.context(["default", look.SETTINGS]):
         for vehicle, file in zip(drawn, files, strict=True):
             picture = draw_comparison([trial for trial in trials if trial.vehicle == vehicle])
-            picture.savefig(folder / file, dpi=look.DPI, format="png")
+            look.save(picture, folder / file)
     return files
 
 

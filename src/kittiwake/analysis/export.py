@@ -4,15 +4,13 @@ All numbers are written so that they read back bit for bit. (CSV text does not t
 from integers: a reader that guesses types should be told that every column is floating-point.)
 """
 
-import os
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from kittiwake.analysis.log import LOG_FILE, SCENARIO_FILE, SUMMARY_FILE, Log
 from kittiwake.analysis.log_writer import LogWriter
+from kittiwake.analysis.output_file import output_file, writing
 from kittiwake.core.errors import LogError
 from kittiwake.core.extras import optional
 
@@ -33,8 +31,9 @@ def write_csv(log: Log, name: str, path: Path) -> Path:
     """Write one vehicle's rows into a file; returns its path."""
     pyarrow, csv = optional("pyarrow", "data"), optional("pyarrow.csv", "data")
     options = csv.WriteOptions(quoting_header="none")
-    with writing_file(path):
-        csv.write_csv(pyarrow.table(_columns(log, name)), path, options)
+    # by Arrow's own way only names in UTF-8 can be opened
+    with output_file(path) as unfinished, unfinished.open("wb") as stream:
+        csv.write_csv(pyarrow.table(_columns(log, name)), stream, options)
     return path
 
 
@@ -50,8 +49,8 @@ def export_parquet(log: Log, path: str | Path) -> None:
         vehicle = pyarrow.repeat(name, len(log.values(name))).dictionary_encode()
         parts.append(pyarrow.table({"vehicle": vehicle} | _columns(log, name)))
     together = pyarrow.concat_tables(parts, promote_options="default")
-    with writing_file(Path(path)):
-        parquet.write_table(together, path)
+    with output_file(Path(path)) as unfinished, unfinished.open("wb") as stream:
+        parquet.write_table(together, stream)
 
 
 def export_mcap(log: Log, folder: str | Path, path: str | Path) -> None:
@@ -69,37 +68,13 @@ def export_mcap(log: Log, folder: str | Path, path: str | Path) -> None:
         )
         raise LogError(message)
     layouts = {name: (log.columns(name), log.quantities(name)) for name in log.names}
-    with writing_file(path), path.open("wb") as stream:
+    with output_file(path) as unfinished, unfinished.open("wb") as stream:
         writer = LogWriter(stream, layouts)
         _copy(log, writer)
         for attachment, media_type in MEDIA_TYPES.items():
             if (folder / attachment).is_file():
                 writer.attach(attachment, media_type, (folder / attachment).read_bytes())
         writer.finish()
-
-
-@contextmanager
-def writing_file(path: Path) -> Generator[None]:
-    """Refuses a path that no file can be written at, and says what to write instead."""
-    if os.path.isdir(path):  # unlike the method, it takes any path
-        message = f"'{path}' is a folder. Name a file in it, such as '{path / 'log'}'."
-        raise LogError(message)
-    if not os.path.isdir(path.parent):
-        message = f"there is no folder '{path.parent}'. Make it first, or name a file elsewhere."
-        raise LogError(message)
-    with writing(path):
-        yield
-
-
-@contextmanager
-def writing(path: Path) -> Generator[None]:
-    """Says of what cannot be written why, and what to do."""
-    try:
-        yield
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        message = f"'{path}' cannot be written: {reason}. Name another place."
-        raise LogError(message) from error
 
 
 def _copy(log: Log, writer: LogWriter) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.analysis.export import writing, writing_file
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.output_file import output_file, write_text, writing
 from kittiwake.analysis.survey import Found, found_by_probes, interpolated
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.core.extras import optional
@@ -50,10 +50,8 @@ def export_geojson(log: Log, path: Path) -> None:
     found, origin = _found(log), _origin(log)
     begins = _begins(log)
     lines = [json.dumps(point) for probe in found for point in _points(probe, origin, begins)]
-    with writing_file(path):
-        joined = ",\n".join(lines)
-        text = f'{{"type": "FeatureCollection", "features": [\n{joined}\n]}}\n'
-        path.write_text(text, encoding="utf-8")
+    joined = ",\n".join(lines)
+    write_text(path, f'{{"type": "FeatureCollection", "features": [\n{joined}\n]}}\n')
 
 
 def export_geotiff(
@@ -188,9 +186,10 @@ def _write_map(
     cell = _round_cell_m(at_m) if cell_m is None else cell_m
     west, top, cells = _gridded(at_m, values, cell, fill=fill)
     with (
-        writing_file(path),
+        output_file(path) as unfinished,
+        unfinished.open("w+b") as stream,
         rasterio.open(
-            path,
+            stream,
             "w",
             driver="GTiff",
             height=cells.shape[0],

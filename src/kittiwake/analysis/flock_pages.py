@@ -28,7 +28,7 @@ def save_flock_pages(log: Log, folder: Path) -> list[Path]:
             flown = history(log, team)
             if len(flown.time_s):
                 written.append(folder / f"flock-{team.name}.png")
-                draw_flock(log, team, flown).savefig(written[-1], dpi=look.DPI, format="png")
+                look.save(draw_flock(log, team, flown), written[-1])
     return written
 
 

@@ -64,13 +64,12 @@ class Log:
     def __repr__(self) -> str:
         rows = [len(table.values) for table in self.tables.values()]
         columns = {column for table in self.tables.values() for column in table.columns}
-        ends = [float(t.part(("time_s",))[-1, 0]) for t in self.tables.values() if len(t.values)]
         status = (self.summary or {}).get("status") or ("" if self.complete else "cut off")
         parts = [
             _shown(self.names),
             f"{_span(rows)} rows",
             f"{len(columns)} columns",
-            f"up to {max(ends, default=0.0):g} s",
+            f"up to {self.end_s or 0.0:g} s",
             _counted(len(self.events), "event"),
             status,
         ]
@@ -119,8 +118,39 @@ class Log:
 
         return to_dataset(self.tables)
 
+    @property
+    def end_s(self) -> float | None:
+        """The time of the last row; None without any."""
+        times = [
+            table.part(("time_s",))[-1, 0] for table in self.tables.values() if len(table.values)
+        ]
+        return float(max(times)) if times else None
+
+    @property
+    def early_end(self) -> str | None:
+        """How and when a run ended that did not come to its end; None of one that did."""
+        end_s, summary = self.end_s, self.summary
+        when = "before its first row" if end_s is None else f"at {end_s:g} s"
+        if not self.complete:
+            time = self.scenario.get("time")
+            planned = time.get("duration_s") if isinstance(time, dict) else None
+            of = f" of {planned:g} s" if isinstance(planned, int | float) and end_s else ""
+            return f"the recording was cut off {when}{of}"
+        if not self.scenario and summary is None:
+            return None  # made elsewhere than in a run's folder
+        if summary is None:
+            return f"the run was cut off {when}, and left no summary"
+        status, reason = summary.get("status"), summary.get("reason")
+        if status in (None, "completed"):
+            return None
+        return f"the run did not come to its end: {reason or status}"
+
     def plot(self) -> "Figure":
-        """The overview picture as a Matplotlib figure."""
+        """The overview picture as a Matplotlib figure.
+
+        Raises:
+            LogError: if there are no rows to draw.
+        """
         from kittiwake.analysis.overview import draw_overview
 
         return draw_overview(self)

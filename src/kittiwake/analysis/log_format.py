@@ -28,6 +28,8 @@ import numpy as np
 from kittiwake.analysis.log_fields import AXES, LogField, as_columns, as_fields
 
 METADATA_NAME = "kittiwake"
+# in that record: the SHA-256 of each file that the run wrote beside its log, by name
+FILES = "files"
 EVENTS_TOPIC = "/events"
 EVENTS_SCHEMA = {
     "type": "object",

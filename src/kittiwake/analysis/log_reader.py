@@ -28,6 +28,7 @@ from kittiwake.analysis.log_format import (
     CDR_LITTLE_ENDIAN,
     CHUNK_LIMIT_BYTES,
     EVENTS_TOPIC,
+    FILES,
     LOG_LIMIT_BYTES,
     METADATA_NAME,
     RECORD_LIMIT_BYTES,
@@ -74,6 +75,27 @@ def read_log_file(path: Path) -> tuple[dict[str, Table], tuple[Event, ...], bool
     except UNREADABLE as error:
         message = f"'{path}' is damaged: a record in it is not of the form that MCAP gives it"
         raise LogError(message) from error
+
+
+def files_beside(path: Path) -> dict[str, str] | None:
+    """The SHA-256 of each file that the run of a log wrote beside it, as far as the log says.
+
+    None if it is no log of Kittiwake's.
+    """
+    try:
+        with path.open("rb") as stream:
+            if stream.read(len(MCAP0_MAGIC)) != MCAP0_MAGIC:
+                return None
+            for opcode, body in _file_records(stream):
+                if opcode == Opcode.METADATA:
+                    metadata = Metadata.read(_fields(body))
+                    if metadata.name == METADATA_NAME:
+                        unpack_layouts(metadata.metadata)
+                        found = json.loads(metadata.metadata.get(FILES, "{}"))
+                        return {str(name): str(digest) for name, digest in found.items()}
+    except (LogError, OSError, AttributeError, *UNREADABLE):
+        return None
+    return None
 
 
 def _read(stream: BinaryIO) -> tuple[dict[str, Table], tuple[Event, ...], bool]:

@@ -15,6 +15,7 @@ from kittiwake.analysis.log_format import (
     CHUNK_BYTES,
     EVENTS_SCHEMA,
     EVENTS_TOPIC,
+    FILES,
     METADATA_NAME,
     Layout,
     message_definition,
@@ -28,10 +29,17 @@ from kittiwake.analysis.table import Event
 class LogWriter:
     """Writes one log to a binary stream, which stays the caller's to close."""
 
-    def __init__(self, stream: BinaryIO, layouts: Mapping[str, Layout]) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO,
+        layouts: Mapping[str, Layout],
+        files: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write the head of a log; ``files`` are the digests of the files that lie beside it."""
         self._writer = Writer(stream, chunk_size=CHUNK_BYTES, compression=CompressionType.ZSTD)
         self._writer.start(library="kittiwake")
-        self._writer.add_metadata(METADATA_NAME, pack_layouts(layouts))
+        beside = {FILES: json.dumps(files)} if files else {}
+        self._writer.add_metadata(METADATA_NAME, pack_layouts(layouts) | beside)
         self._columns = {name: columns for name, (columns, _) in layouts.items()}
         self._channels = self._register_vehicles()
         self._events = self._register_events()

@@ -52,8 +52,7 @@ def save_sensor_pages(log: Log, folder: Path, wanted: Collection[str] = ()) -> l
             found = quantities(log, vehicle, wanted)
             for page in range(pages(found)):
                 written.append(folder / _file(log.names, vehicle, page))
-                figure = draw_page(vehicle, found, page)
-                figure.savefig(written[-1], dpi=look.DPI, format="png")
+                look.save(draw_page(vehicle, found, page), written[-1])
     return written
 
 

@@ -48,7 +48,7 @@ def save_survey_maps(log: Log, folder: Path) -> list[Path]:
         for name in dict.fromkeys(probe.field for probe in found):
             written.append(folder / f"survey-{name}.png")
             probes = [probe for probe in found if probe.field == name]
-            draw_survey(log, scenario, probes).savefig(written[-1], dpi=look.DPI, format="png")
+            look.save(draw_survey(log, scenario, probes), written[-1])
     return written
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 import kittiwake
+from kittiwake.cli import BAD_INPUT
 from kittiwake.cli.bench import bench
 from kittiwake.cli.check import check
 from kittiwake.cli.compare import compare
@@ -17,8 +18,6 @@ from kittiwake.cli.run import run
 from kittiwake.cli.serve import serve
 from kittiwake.cli.view import view
 from kittiwake.core.errors import KittiwakeError
-
-BAD_INPUT = 2
 
 app = typer.Typer(
     name="kittiwake",
@@ -60,14 +59,17 @@ app.command()(serve)
 app.command()(hub)
 
 
-def main() -> None:
-    """Runs one command; bad input prints one message and ends with status 2."""
+def run_command() -> int:
+    """Run one command and return its status; bad input prints one message."""
     try:
         app()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
     except KittiwakeError as error:
         sys.stderr.write(f"{error}\n")
-        sys.exit(BAD_INPUT)
+        return BAD_INPUT
     except OSError as error:
         place = f"{error.filename}: " if error.filename and error.strerror else ""
         sys.stderr.write(f"{place}{error.strerror or error}\n")
-        sys.exit(BAD_INPUT)
+        return BAD_INPUT
+    return 0

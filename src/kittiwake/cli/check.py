@@ -28,7 +28,7 @@ def check(scenario: Scenario, overrides: Overrides = None) -> None:
     """Check a scenario: every name, value, rate and rung, each mistake with its line."""
     from kittiwake.scenario.load import load_scenario
 
-    loaded = load_scenario(scenario, overrides or [])
+    loaded = load_scenario(scenario, overrides or [], logged=True)
     loaded.check_flight()
     if loaded.document.data.get("task") is not None:
         from kittiwake.tasks.env import Env

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,7 +55,7 @@ def compare(
     from kittiwake.analysis.comparison_picture import save_pictures
     from kittiwake.cli.comparison_table import comparison_tables
     from kittiwake.runtime.comparison import fly
-    from kittiwake.runtime.run_folder import prepare_folder
+    from kittiwake.runtime.run_folder import results_folder, usual_folder
     from kittiwake.scenario.variants import variants
 
     keep_compiled()
@@ -65,10 +64,11 @@ def compare(
         message = f"--controllers {controllers}: write different names with commas between them"
         raise ScenarioError(message)
     compared = variants(scenario, names, overrides or (), noise)
-    stem = Path(scenario).stem
-    folder = out or Path("runs") / f"compare-{stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    prepare_folder(folder)
-    with Console(stderr=True).status("compiling", spinner="line") as status:
+    usual = usual_folder(f"compare-{Path(scenario).stem}")
+    with (
+        results_folder(out, usual) as folder,
+        Console(stderr=True).status("compiling", spinner="line") as status,
+    ):
         trials = fly(compared, seeds=seeds, begun=status.update)
         save_table(trials, folder)
         pictures = save_pictures(trials, folder)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kittiwake.cli.options import note_early_end
 from kittiwake.cli.plot import Folder
 from kittiwake.core.errors import KittiwakeError, LogError, did_you_mean
 
@@ -59,6 +60,7 @@ def export(
 
     _refuse_unless_fitting(to, maps=cell is not None or fill, storage=storage)
     log = Log.read(folder)
+    note_early_end(log.early_end, folder)
     if to == "csv" and out is not None and out.suffix == ".csv":
         written = [write_csv(log, _only_vehicle(log.names), out)]
     elif to == "csv":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from kittiwake.cli.options import note_early_end
 from kittiwake.core.errors import LogError, ScenarioError, did_you_mean
 
 if TYPE_CHECKING:
@@ -86,13 +87,15 @@ def still_into(folder: Path, time: str, words: TakeWords) -> None:
     """Writes a picture of the scene and says where it is."""
     from PIL import Image
 
+    from kittiwake.analysis.output_file import output_file
     from kittiwake.runtime.run_folder import STILL_FILE
     from kittiwake.viewer.film import still
 
     time_s, take = _number("--still", time), words._replace(format=None).take()
     log, scenario = _read(folder)
     picture = still(log, scenario, time_s, take.size[0], follow=take.follow)
-    Image.fromarray(picture).save(folder / STILL_FILE)
+    with output_file(folder / STILL_FILE) as unfinished:
+        Image.fromarray(picture).save(unfinished)
     typer.echo(f"The picture is {folder / STILL_FILE}")
 
 
@@ -120,6 +123,7 @@ def _read(folder: Path) -> "tuple[Log, Scenario]":
     from kittiwake.scenario.load import load_scenario
 
     log = Log.read(folder)
+    note_early_end(log.early_end, folder)
     if not (folder / SCENARIO_FILE).is_file():
         message = (
             f"'{folder}' holds no {SCENARIO_FILE}, which says what there is to see. Put back the "

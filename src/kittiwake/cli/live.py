@@ -106,10 +106,8 @@ def fly_by_gamepad(
 ) -> "Log":
     """One flight into a folder without a page; one that is begun anew takes its place."""
     from kittiwake.runtime.clock import Clock
-    from kittiwake.runtime.run_folder import prepare_folder
     from kittiwake.runtime.session import Session
 
-    prepare_folder(folder)
     session = Session(scenario, Clock(speed), lambda _: tell())
 
     def tell() -> None:

@@ -55,10 +55,9 @@ def fly_by_hub(
     from kittiwake.adapters.hub.pilot import HubPilot
     from kittiwake.runtime.course import Compiled
     from kittiwake.runtime.pilot import Pace
-    from kittiwake.runtime.run_folder import fly_into, prepare_folder
+    from kittiwake.runtime.run_folder import fly_into
     from kittiwake.runtime.simulation import Simulation
 
-    prepare_folder(folder)
     token = None if hub.token_file is None else token_in(hub.token_file)
     with ExitStack() as stack:
         if not _listens(hub):

@@ -22,6 +22,12 @@ SummaryJson = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but mistakes.")]
 
 
+def note_early_end(early_end: str | None, folder: Path) -> None:
+    """Say on standard error that a run did not come to its end, if it did not."""
+    if early_end is not None:
+        typer.echo(f"Note: {folder}: {early_end}.", err=True)
+
+
 def refuse(options: Mapping[str, object], whom: str) -> None:
     """Refuses options that are given and mean nothing.
 

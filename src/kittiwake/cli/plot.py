@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kittiwake.cli.film import TakeWords, film_into, still_into
+from kittiwake.cli.options import note_early_end
 from kittiwake.core.errors import ScenarioError
 
 SCENE = "Films and pictures of the scene"
@@ -104,6 +105,7 @@ def _draw_pages(folder: Path, sensors: list[str]) -> None:
     from kittiwake.runtime.run_folder import PICTURE_FILE
 
     log = Log.read(folder)
+    note_early_end(log.early_end, folder)
     if not sensors:
         save_overview(log, folder / PICTURE_FILE)
         typer.echo(f"The picture is {folder / PICTURE_FILE}")

@@ -37,13 +37,11 @@ def fly_by_ros(
     """
     from kittiwake.adapters.ros.bridge import TELLS_HZ, Bridge
     from kittiwake.runtime.clock import Clock
-    from kittiwake.runtime.run_folder import prepare_folder
     from kittiwake.runtime.session import Session
 
     node = _node(kind)
     bridge = Bridge(node)
     try:
-        prepare_folder(folder)
         session = Session(scenario, Clock(speed), bridge.watch, TELLS_HZ)
         session.clock.paused = True
         with progress as follow, _opened_when_ready(session, bridge, node):

@@ -5,13 +5,13 @@ import json
 import os
 import sys
 from collections.abc import Generator
-from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import Overrides, Scenario, show_remarks
 from kittiwake.cli.live import Gamepad, Speed, fly_live, pace_of
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kittiwake.runtime.loop import Flight, Follow
 
-RUN_FAILED = 1
+
 LARGEST_SEED = 2**63 - 1
 
 
@@ -52,27 +52,25 @@ def run(
     it goes in real time, and a page shows it and takes commands; nobody has to look at it.
     """
     from kittiwake.analysis.overview import save_overview
-    from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, holds_run, prepare_folder
+    from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, holds_run, run_folder
     from kittiwake.runtime.simulation import Simulation
     from kittiwake.scenario.load import load_scenario
 
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
-    loaded = load_scenario(scenario, items)
-    folder = out or Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    loaded = load_scenario(scenario, items, logged=True)
     loaded.check_flight()
     if not quiet:
         show_remarks(loaded)
-        if holds_run(folder):
-            said = f"Note: {folder} holds a run; its log, pictures and exports are replaced.\n"
-            sys.stderr.write(said)
     pace = pace_of(speed)
     if not is_live:
         given = {"--speed": speed, "--port": port, "--token-file": token_file}
         given |= {"--host": host != LOOPBACK, "--no-browser": no_browser}
         refuse({**given, "--joystick": joystick}, "a run without --live; write it, too")
-    prepare_folder(folder)
-    with show_progress(shown=not (as_json or quiet)) as progress:
+    with run_folder(out, loaded) as folder, show_progress(shown=not (as_json or quiet)) as progress:
+        if holds_run(folder) and not quiet:
+            said = f"Note: {folder} holds a run; its log, pictures and exports are replaced.\n"
+            sys.stderr.write(said)
         if is_live:
             page = Page(port, host, token_file, browser=not no_browser, quiet=quiet)
             log = fly_live(loaded, pace, page, folder, progress, joystick=joystick)

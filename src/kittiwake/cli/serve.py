@@ -3,19 +3,18 @@
 import json
 import sys
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import Overrides, Scenario, show_remarks
 from kittiwake.cli.live import Gamepad, fly_by_gamepad, pace_of
 from kittiwake.cli.members import HubPlace, fly_by_hub, hub_pace_of
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
 from kittiwake.cli.ros import fly_by_ros
 from kittiwake.cli.run import (
-    RUN_FAILED,
     as_overrides,
     keep_compiled,
     show_progress,
@@ -67,7 +66,7 @@ def serve(
     --ros2 every vehicle has the topics and services of uav_gazebo, in a namespace of its own.
     """
     from kittiwake.analysis.overview import save_overview
-    from kittiwake.runtime.run_folder import PICTURE_FILE
+    from kittiwake.runtime.run_folder import PICTURE_FILE, run_folder
     from kittiwake.scenario.load import load_scenario
 
     way = _way_of({"--hub": with_hub, "--joystick": joystick, "--ros1": ros1, "--ros2": ros2})
@@ -76,21 +75,21 @@ def serve(
     pace = hub_pace_of(speed, lockstep=lockstep) if way == "--hub" else pace_of(speed)
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
-    loaded = load_scenario(scenario, items)
+    loaded = load_scenario(scenario, items, logged=True)
     loaded.check_flight()
     if not quiet:
         show_remarks(loaded)
-    folder = out or Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     progress = show_progress(shown=not (as_json or quiet))
-    match way:
-        case "--hub":
-            hub = HubPlace(host, base_port, token_file, lockstep)
-            log = fly_by_hub(loaded, [scenario, *items], hub, pace, folder, progress)
-        case "--joystick":
-            log = fly_by_gamepad(loaded, pace, folder, progress)
-        case _:
-            log = fly_by_ros(loaded, "ros1" if ros1 else "ros2", pace, folder, progress)
-    save_overview(log, folder / PICTURE_FILE)
+    with run_folder(out, loaded) as folder:
+        match way:
+            case "--hub":
+                hub = HubPlace(host, base_port, token_file, lockstep)
+                log = fly_by_hub(loaded, [scenario, *items], hub, pace, folder, progress)
+            case "--joystick":
+                log = fly_by_gamepad(loaded, pace, folder, progress)
+            case _:
+                log = fly_by_ros(loaded, "ros1" if ros1 else "ros2", pace, folder, progress)
+        save_overview(log, folder / PICTURE_FILE)
     _end(log, folder, as_json=as_json, quiet=quiet)
 
 

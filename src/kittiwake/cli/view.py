@@ -1,8 +1,6 @@
 """``kittiwake view``: the cockpit, for a flight that begins now or for one that was recorded."""
 
 from contextlib import suppress
-from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +8,7 @@ import typer
 
 from kittiwake.cli.check import Overrides, show_remarks
 from kittiwake.cli.live import Gamepad, Speed, live, pace_of
-from kittiwake.cli.options import Duration, Quiet, Seed, refuse
+from kittiwake.cli.options import Duration, Quiet, Seed, note_early_end, refuse
 from kittiwake.cli.page import LOOPBACK, Host, NoBrowser, Page, Port, TokenFile, open_page
 from kittiwake.cli.run import as_overrides, keep_compiled, show_progress
 from kittiwake.core.errors import CockpitError
@@ -60,7 +58,11 @@ def _replay(folder: Path, ghost: Path | None, page: Page) -> None:
     from kittiwake.viewer.replay import Replay
 
     reel = recorded(folder)
-    beside = None if ghost is None else recorded(ghost)
+    note_early_end(reel.early_end, folder)
+    beside = None
+    if ghost is not None:
+        beside = recorded(ghost)
+        note_early_end(beside.early_end, ghost)
 
     def build(server: Any) -> Cockpit:
         return Cockpit(server, reel.show, Replay(reel), ghost=beside)
@@ -79,26 +81,25 @@ def _fly(
 ) -> None:
     from kittiwake.analysis.overview import save_overview
     from kittiwake.runtime.loop import STOPPED
-    from kittiwake.runtime.run_folder import PICTURE_FILE, prepare_folder
+    from kittiwake.runtime.run_folder import PICTURE_FILE, run_folder, usual_folder
     from kittiwake.scenario.load import load_scenario
 
     keep_compiled()
-    loaded = load_scenario(scenario, items)
+    loaded = load_scenario(scenario, items, logged=True)
     loaded.check_flight()
     pace = pace_of(speed)
     if not page.quiet:
         show_remarks(loaded)
-    first = Path("runs") / f"{loaded.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    usual = usual_folder(loaded.name)
     with (
         show_progress(shown=not page.quiet) as progress,
         live(loaded, pace, page, joystick=joystick) as (session, cockpit),
         suppress(KeyboardInterrupt),
     ):
-        for number in count(1):
-            folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
-            prepare_folder(folder)
-            log = session.fly(folder, progress)
-            save_overview(log, folder / PICTURE_FILE)
+        while True:
+            with run_folder(None, loaded, usual) as folder:
+                log = session.fly(folder, progress)
+                save_overview(log, folder / PICTURE_FILE)
             if not session.wanted_again:
                 reason = (log.summary or {}).get("reason") or ""
                 if reason.startswith(STOPPED):

@@ -8,6 +8,7 @@ and a dot.
 
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
+from itertools import product
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
 import equinox as eqx
@@ -84,8 +85,10 @@ def _blocks(prefix: str, name: str, value: Any) -> list[Block]:
         return [Block([prefix + axis_column(name, str(i))], part) for i, part in enumerate(value)]
     if np.ndim(value) == 0:
         return [Block([prefix + name], value)]
-    places = np.ndindex(np.shape(value))
-    return [Block([prefix + axis_column(name, "_".join(map(str, at))) for at in places], value)]
+    # of an image a million, so that nothing is done twice
+    before, after = (prefix + axis_column(name, "\0")).split("\0")
+    places = product(*(map(str, range(size)) for size in np.shape(value)))
+    return [Block([f"{before}{'_'.join(at)}{after}" for at in places], value)]
 
 
 def _columns_of(name: str, kind: Any) -> list[str]:

@@ -39,6 +39,11 @@ class AbstractSensor(AbstractComponent):
         """Whether it looks at pictures of the world (``core.renderer``)."""
         return False
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers it logs of a measurement that is an image; 0 of all others."""
+        return 0
+
     def measured_kind(self) -> type:
         """What of ``measures`` this one measures, as it is set up; errors act on no more."""
         return self.measures

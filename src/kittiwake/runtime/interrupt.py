@@ -1,34 +1,133 @@
-"""Ctrl-C as a request: the flight ends at the next block, with its log and summary written."""
+"""SIGINT and SIGTERM: in flight a request to end, elsewhere an exception of the main thread."""
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from types import FrameType
+from typing import Any
+
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+# long enough to have left the callback that could not pass a signal on
+SENT_AGAIN_S = 0.01
+
+Handler = Callable[[int, FrameType | None], Any]
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised in the main thread by SIGINT or SIGTERM."""
+
+
+@dataclass
+class Interrupts:
+    """The handler of both signals for a process; ``received`` are their numbers in order."""
+
+    received: list[int] = field(default_factory=list)
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Note a signal and raise."""
+        del frame
+        self.received.append(number)
+        raise Interrupted
 
 
 @contextmanager
-def stop_requests() -> Generator[Callable[[], bool]]:
-    """Turns a first SIGINT or SIGTERM into the given function's returning True.
+def interrupts() -> Generator[Interrupts]:
+    """Raise ``Interrupted`` at both signals while the context lasts.
 
-    A second one ends the process as usual. Outside the main thread, where signals cannot be caught,
-    nothing changes.
+    Where Python cannot pass an exception on, as in a callback of the garbage collector, it would
+    print and forget it; instead the signal is sent again.
     """
-    requested = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield requested.is_set
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handler, show = Interrupts(), sys.unraisablehook
 
-    def request(number: int, frame: FrameType | None) -> None:
-        del frame
-        requested.set()
-        signal.signal(number, before[signal.Signals(number)])
+    def unraisable(found: Any, /) -> None:
+        if not isinstance(found.exc_value, Interrupted):
+            show(found)
+            return
+        number = handler.received.pop()
+        again = threading.Timer(SENT_AGAIN_S, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
 
-    for number in before:
-        signal.signal(number, request)
+    sys.unraisablehook = unraisable
     try:
-        yield requested.is_set
+        with _handled_by(handler):
+            yield handler
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        sys.unraisablehook = show
+
+
+class StopRequests:
+    """Signals that ask a flight to end, as a function that returns whether there was one.
+
+    A second one raises ``Interrupted``, but not within ``held``, where it waits for the end of the
+    context.
+    """
+
+    def __init__(self) -> None:
+        self._before = signal.getsignal(signal.SIGINT)
+        received = isinstance(self._before, Interrupts) and self._before.received
+        # one that came before and could not be passed on
+        self._count = len(received or ())
+        self._holding, self._waits = 0, False
+
+    def __call__(self) -> bool:
+        """Whether a signal has come."""
+        return self._count > 0
+
+    @property
+    def insisted(self) -> bool:
+        """Whether a second signal has come."""
+        return self._count > 1
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Keep a second signal from ending what is done in the context."""
+        self._holding += 1
+        try:
+            yield
+        finally:
+            self._holding -= 1
+        if self._waits and not self._holding:
+            self._waits = False
+            raise Interrupted
+
+    def receive(self, number: int, frame: FrameType | None) -> None:
+        """Handle a signal."""
+        del frame
+        self._count += 1
+        if isinstance(self._before, Interrupts):
+            self._before.received.append(number)
+        if self._count == 1:
+            return
+        if self._holding:
+            self._waits = True
+            return
+        raise Interrupted
+
+
+@contextmanager
+def stop_requests() -> Generator[StopRequests]:
+    """Turn a first SIGINT or SIGTERM into a request while the context lasts."""
+    requests = StopRequests()
+    with _handled_by(requests.receive):
+        yield requests
+
+
+@contextmanager
+def _handled_by(handler: Handler) -> Generator[None]:
+    """Both signals handled so; nothing changes outside the main thread, which alone can do that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in STOPPING}
+    for number in before:
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)

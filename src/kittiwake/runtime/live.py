@@ -98,6 +98,10 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
     def __exit__(self, *_: object) -> None:
         self._workshop.close()
 
+    def abandon(self) -> None:
+        """Stop what is built beside the flight, of a process that is about to end."""
+        self._workshop.abandon()
+
     @property
     def scenario(self) -> Scenario:
         """With all changes that are flown, or will be with the next block."""

@@ -86,30 +86,39 @@ class Flight:
         progress: Callable[[float], None] = lambda _: None,
         stopped: Callable[[], bool] = lambda: False,
     ) -> Outcome:
-        """Flies to the end; ``progress`` hears the simulated time, ``stopped`` may end it early."""
+        """Flies to the end; ``progress`` hears the simulated time, ``stopped`` may end it early.
+
+        ``outcome`` has what was flown also where an exception leaves it.
+        """
         began = time.perf_counter()
         watch = Watch(self.layout, fails_when_lost=self.fails_when_lost)
         tick = 0
-        for block in self._blocks(stopped):
-            # a lost vehicle stands still, so the state after the block shows what it has left
-            kept, verdict = watch.look(block, lambda: self.course.violations(self.state))
-            tick += len(next(iter(kept.values())))
-            noted_s = (tick - 1) / self.rate_hz
-            watch.events += [Event(noted_s, *notice) for notice in self.course.notices()]
-            if verdict is None and tick <= self.last_tick and stopped():
-                time_s = (tick - 1) / self.rate_hz
-                verdict = Verdict("failed", f"{STOPPED} at {time_s:g} s")
-            ended = verdict is not None or tick > self.last_tick
-            if ended and verdict is None:
-                watch.close(self.last_tick / self.rate_hz)
-            self._hand_on(sink, kept, watch, ended=ended)
-            progress((tick - 1) / self.rate_hz)
-            if verdict is not None:
-                self.outcome.status, self.outcome.reason = verdict.status, verdict.reason
-                break
-        self.outcome.steps = max(tick - 1, 0)
-        self.outcome.wall_s = time.perf_counter() - began
+        try:
+            for block in self._blocks(stopped):
+                # a lost vehicle stands still, so the state after the block shows what it has left
+                kept, verdict = watch.look(block, lambda: self.course.violations(self.state))
+                tick += len(next(iter(kept.values())))
+                noted_s = (tick - 1) / self.rate_hz
+                watch.events += [Event(noted_s, *notice) for notice in self.course.notices()]
+                if verdict is None and tick <= self.last_tick and stopped():
+                    verdict = Verdict("failed", f"{STOPPED} at {noted_s:g} s")
+                ended = verdict is not None or tick > self.last_tick
+                if ended and verdict is None:
+                    watch.close(self.last_tick / self.rate_hz)
+                self.outcome.steps = max(tick - 1, 0)
+                self._hand_on(sink, kept, watch, ended=ended)
+                progress((tick - 1) / self.rate_hz)
+                if verdict is not None:
+                    self.outcome.status, self.outcome.reason = verdict.status, verdict.reason
+                    break
+        finally:
+            self.outcome.wall_s = time.perf_counter() - began
         return self.outcome
+
+    def fail(self, why: str) -> None:
+        """Has the flight failed, at the time that it has come to."""
+        time_s = self.outcome.steps / self.rate_hz
+        self.outcome.status, self.outcome.reason = "failed", f"{why} at {time_s:g} s"
 
     def _blocks(self, stopped: Callable[[], bool]) -> Iterator[Block]:
         """Rows by vehicle, up to and with the last tick."""

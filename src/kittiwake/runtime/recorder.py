@@ -4,8 +4,10 @@ Each block ends a compressed chunk of the file and is handed to the operating sy
 process that is killed loses the block it was about to write and no other.
 """
 
+import os
+import shutil
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -13,39 +15,112 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.log_writer import LogWriter
+from kittiwake.analysis.output_file import output_file, writing
 from kittiwake.analysis.table import Event
+from kittiwake.core.errors import LogError
 
 
 class Recorder:
-    """Records vehicles with their columns and validity quantities; used in a ``with`` statement."""
+    """Records vehicles with their columns and validity quantities; used in a ``with`` statement.
+
+    Attributes:
+        path: of the file.
+        failure: why nothing more can be written, once that is so.
+    """
 
     def __init__(
         self,
         path: str | Path,
         vehicles: Mapping[str, tuple[str, ...]],
         quantities: Mapping[str, tuple[str, ...]],
+        files: Mapping[str, str] | None = None,
     ) -> None:
-        self._closing = ExitStack()
-        with ExitStack() as opening:
-            stream = opening.enter_context(Path(path).open("wb"))
-            layouts = {
-                name: (tuple(vehicles[name]), tuple(quantities.get(name, ()))) for name in vehicles
-            }
-            self._writer = LogWriter(stream, layouts)
-            opening.callback(self._writer.finish)
-            self._closing = opening.pop_all()
+        """Begin a file; ``files`` are the digests of those that are written beside it.
+
+        Raises:
+            LogError: if it cannot be written.
+        """
+        self.path = Path(path)
+        self.failure: LogError | None = None
+        self._finished = False
+        layouts = {
+            name: (tuple(vehicles[name]), tuple(quantities.get(name, ()))) for name in vehicles
+        }
+        with writing(self.path):
+            # read when its folder has vanished, and with it every other way to the file
+            self._stream = self.path.open("w+b")
+            try:
+                self._writer = LogWriter(self._stream, layouts, files)
+            except BaseException:
+                self.discard()
+                raise
 
     def write(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
-        """Append rows of some vehicles; their first column is the time in seconds."""
-        self._writer.write(block)
+        """Append rows of some vehicles; their first column is the time in seconds.
+
+        Raises:
+            LogError: if they cannot be written; what was written before stays.
+        """
+        try:
+            with writing(self.path):
+                self._writer.write(block)
+        except LogError as error:
+            self.failure = error
+            raise
 
     def event(self, time_s: float, vehicle: str, event: str) -> None:
         """Append an event; it reaches the file with the next block, or at the end."""
         self._writer.event(Event(time_s, vehicle, event))
 
+    def is_at_its_path(self) -> bool:
+        """Return whether the file can still be found where it was begun."""
+        try:
+            return os.path.samestat(self.path.stat(), os.fstat(self._stream.fileno()))
+        except OSError:
+            return False
+
+    def copy_to(self, path: Path) -> None:
+        """Complete the file and copy it, also one whose folder is gone; nothing follows.
+
+        Raises:
+            LogError: if the copy cannot be written.
+        """
+        self._finish()
+        self._stream.seek(0)
+        with output_file(path) as unfinished, unfinished.open("wb") as copy:
+            shutil.copyfileobj(self._stream, copy)
+
     def close(self) -> None:
-        """Complete the file with its index; a second call does nothing."""
-        self._closing.close()
+        """Complete the file with its index; a second call does nothing.
+
+        Raises:
+            LogError: if the index cannot be written.
+        """
+        if self._stream.closed:
+            return
+        try:
+            self._finish()
+        except LogError as error:
+            self.failure = error
+            raise
+        finally:
+            with suppress(OSError):  # of what could not be written, which is known
+                self._stream.close()
+
+    def _finish(self) -> None:
+        if self._finished or self.failure is not None:
+            return
+        self._finished = True
+        with writing(self.path):
+            self._writer.finish()
+            self._stream.flush()
+
+    def discard(self) -> None:
+        """Leave no file without a head."""
+        with suppress(OSError):
+            self._stream.close()
+        with suppress(OSError):
+            self.path.unlink()
 
     def __enter__(self) -> "Recorder":
         return self

@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from kittiwake.analysis.log import Log
 from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.live import BLOCKS_HZ, LiveCourse
-from kittiwake.runtime.loop import Follow
+from kittiwake.runtime.loop import STOPPED, Follow
 from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.tunable import TunableProgram
@@ -54,7 +54,11 @@ class Session:
         """Flies into a folder, to the end or until it is to begin again or to close."""
         with self.course:
             flight = self.simulation.flight(seed=self.seed, course=self.course)
-            return fly_into(self.simulation, flight, folder, follow(flight), self._ended)
+            log = fly_into(self.simulation, flight, folder, follow(flight), self._ended)
+            reason = (log.summary or {}).get("reason") or ""
+            if reason.startswith(STOPPED) and not self._again.is_set():
+                self.course.abandon()
+            return log
 
     def wait(self) -> bool:
         """Waits until it is to fly again, which it then is ready for; False if it is to close."""

@@ -1,5 +1,6 @@
 """Programs for a scenario as somebody wants it anew, built beside the flight, which never waits."""
 
+import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -82,6 +83,8 @@ class Workshop:
         # a process ends after the program that is being compiled, which cannot be cut short
         self._thread = ThreadPoolExecutor(1, "workshop")
         self._closed, self._tried = False, False
+        # the thread's number while it builds
+        self._builds_in: int | None = None
 
     @property
     def tried(self) -> bool:
@@ -122,6 +125,18 @@ class Workshop:
             self._closed = True
         self._thread.shutdown(wait=False, cancel_futures=True)
 
+    def abandon(self) -> None:
+        """Close, and stop what is being built, of a process that is about to end.
+
+        Otherwise its thread would take half of the interpreter's time from what is left to do. What
+        is compiled already cannot be stopped, but takes none.
+        """
+        self.close()
+        with self._lock:
+            if self._builds_in is not None:
+                thread, error = ctypes.c_ulong(self._builds_in), ctypes.py_object(SystemExit)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, error)
+
     def change(self, key: str, wanted: Wanted) -> None:
         """Changes something, in place of an earlier change of the same key that waits still."""
         with self._lock:
@@ -150,6 +165,10 @@ class Workshop:
 
     def _renewed(self, order: Order) -> None:
         """What ``_renew`` does; a fault of ours must not be lost in its thread."""
+        with self._lock:
+            if self._closed:
+                return
+            self._builds_in = threading.get_ident()
         try:
             self._renew(order)
         except Exception as error:
@@ -157,7 +176,7 @@ class Workshop:
             raise
         finally:
             with self._lock:
-                self._doing = {}
+                self._doing, self._builds_in = {}, None
             self._tried = True
 
     def _renew(self, order: Order) -> None:

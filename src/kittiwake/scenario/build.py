@@ -23,7 +23,12 @@ from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_PROBLEMS, render_problems
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import TASK_POLICY, ScenarioSchema, TimeSettings, VehicleSchema
-from kittiwake.scenario.size import check_duration, check_fleet_size
+from kittiwake.scenario.size import (
+    check_duration,
+    check_entries,
+    check_fleet_size,
+    check_logged,
+)
 from kittiwake.scenario.starts import lost_starts
 from kittiwake.scenario.teams import teams
 from kittiwake.scenario.vehicle_builder import VehicleBuilder
@@ -35,8 +40,13 @@ RADIO_KEY = ("world", "radio")
 POLICY_KEY = ("policy",)
 
 
-def build(document: Document, folder: Path) -> Scenario:
-    """The scenario that a document describes; ``folder`` is where its own file names start.
+def build(document: Document, folder: Path, *, logged: bool = False) -> Scenario:
+    """The scenario that a document describes.
+
+    Args:
+        document: its data.
+        folder: where its own file names start.
+        logged: whether it is for a flight with a log, which has room for so many vehicles only.
 
     Raises:
         ScenarioError: one line for each mistake, with the place in the file.
@@ -47,7 +57,7 @@ def build(document: Document, folder: Path) -> Scenario:
     with problems.noting(("time",), placed=True):
         time = build_component(TimeSettings, schema.time, document.where, ("time",))
     components = ComponentBuilder(document, folder, float(time.rate_hz), problems)
-    return _Builder(document, problems, components).scenario(schema, time)
+    return _Builder(document, problems, components, logged).scenario(schema, time)
 
 
 def _schema(document: Document, problems: ProblemList) -> ScenarioSchema:
@@ -83,6 +93,7 @@ class _Builder:
     document: Document
     problems: ProblemList
     components: ComponentBuilder
+    logged: bool
 
     def scenario(self, schema: ScenarioSchema, time: TimeSettings) -> Scenario:
         self._check_size(schema)
@@ -146,6 +157,9 @@ class _Builder:
         """Refuses too many at once: building them to look for more mistakes would take as long."""
         count = sum(entry.count or 1 for entry in schema.vehicles.values())
         try:
+            check_entries(len(schema.vehicles))
+            if self.logged:
+                check_logged(count)
             check_fleet_size(count, paired="interactions" in schema.world)
         except ScenarioError as error:
             self.problems.note(("vehicles",), str(error))

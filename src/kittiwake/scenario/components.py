@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeGuard, get_args, get_origin, get_type_hints
 
@@ -51,6 +52,9 @@ SLOWEST_HZ = 1e-6
 # a vehicle's parameter that stands for those which the file gives
 URDF = "urdf"
 MASS_PROPERTIES = {field.name for field in dataclasses.fields(MassProperties)}
+
+# the same for every entry that has such a component
+_hints = cache(get_type_hints)
 
 
 @dataclass
@@ -181,7 +185,7 @@ class ComponentBuilder:
         self, cls: type[Any], parameters: dict[str, Any], path: KeyPath
     ) -> dict[str, Any]:
         """The parameters with the names of files replaced by what they hold, also inside others."""
-        hints = get_type_hints(cls)
+        hints = _hints(cls)
         return {
             name: self._with_file(hints.get(name), given, (*path, name))
             for name, given in parameters.items()

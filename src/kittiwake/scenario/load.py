@@ -37,8 +37,15 @@ def find(scenario: str) -> Path:
     raise ScenarioError(message)
 
 
-def load_scenario(scenario: str, overrides: Sequence[str] = ()) -> Scenario:
+def load_scenario(
+    scenario: str, overrides: Sequence[str] = (), *, logged: bool = False
+) -> Scenario:
     """A scenario with overrides such as ``vehicles.pelican.start.yaw_deg=90``.
+
+    Args:
+        scenario: a library name or a file's path.
+        overrides: values by path.
+        logged: whether it is for a flight with a log, which has room for so many vehicles only.
 
     Raises:
         ScenarioError: if it cannot be read or flown; one line for each mistake.
@@ -46,7 +53,7 @@ def load_scenario(scenario: str, overrides: Sequence[str] = ()) -> Scenario:
     path = find(scenario)
     document = read_document(path)
     _refuse_foreign(document, path)
-    return build(apply_overrides(document, overrides), path.parent)
+    return build(apply_overrides(document, overrides), path.parent, logged=logged)
 
 
 def _refuse_foreign(document: Document, path: Path) -> None:

@@ -15,6 +15,14 @@ MAX_TRIANGLES = 200_000
 MAX_COORDINATE_M = 1e6
 # of a binary STL file: before the triangles, where the last four tell their number; and of each
 HEADER_BYTES, FACET_BYTES = 84, 50
+# of an OBJ file: the lines that say which triangles belong together, and how those begin that say
+# where they are, too
+GROUPS = (b"o", b"g", b"usemtl")
+BEGINNINGS = {
+    b"us",
+    *(kind + blank for kind in (b"v", b"f", b"o", b"g") for blank in (b" ", b"\t")),
+}
+MOST_DIGITS = 20
 FORMATS = {".stl": "stl", ".obj": "obj"}
 
 
@@ -97,18 +105,61 @@ def _plain_obj(path: Path, content: bytes) -> bytes:
     The library passes over lines that are indented or divided by tabs, counts references backwards
     from the end of the file instead of from their line, and has no lines in its errors.
     """
-    lines = [b" ".join(line.split()) for line in content.splitlines()]
-    vertices = sum(line.startswith(b"v ") for line in lines)
-    for number, line in enumerate(lines, start=1):
-        for corner in line.split()[1:] if line.startswith(b"f ") else ():
-            vertex = corner.partition(b"/")[0].decode("ascii", "replace")
-            if not (vertex.isdecimal() and 1 <= int(vertex) <= vertices):
-                message = (
-                    f"{path.name}:{number}: there is no vertex {vertex}; corners of a face are "
-                    f"whole numbers from 1 to {vertices}, the number of vertices in the file"
-                )
-                raise ScenarioError(message)
+    # most lines stand so, and counting them takes no time
+    _refuse_size(path, content.count(b"\nf "), content.count(b"\nv "))
+    lines: list[bytes] = []
+    faces: dict[int, int] = {}
+    vertices = triangles = 0
+    # not a list of all lines, which takes as long as all else
+    ended = content if b"\n" in content else content.replace(b"\r", b"\n")
+    for number, line in enumerate(BytesIO(ended), start=1):
+        # normals, colours and comments may be most of a file
+        if line[:2] not in BEGINNINGS and not line[:1].isspace():
+            continue
+        words = line.split(None, MAX_TRIANGLES + 4)
+        kind = words[0] if words else b""
+        if kind == b"v":
+            vertices += 1
+        elif kind == b"f":
+            triangles += max(len(words) - 3, 0)
+            faces[len(lines)] = number
+        elif kind not in GROUPS:
+            continue
+        if triangles > MAX_TRIANGLES:
+            break
+        lines.append(b" ".join(words[:4] if kind == b"v" else words))
+    _refuse_size(path, triangles, vertices)
+    for place, number in faces.items():
+        lines[place] = _face(path, number, lines[place].split()[1:], vertices)
     return b"\n".join(lines)
+
+
+def _refuse_size(path: Path, triangles: int, vertices: int) -> None:
+    """Refuses more triangles than are read, or more vertices than these have."""
+    for count, most, noun in (
+        (triangles, MAX_TRIANGLES, "triangles"),
+        (vertices, 3 * MAX_TRIANGLES, "vertices"),
+    ):
+        if count > most:
+            message = (
+                f"{path.name}: holds {count:,} {noun} or more, {most:,} are allowed; write a "
+                "coarser mesh"
+            )
+            raise ScenarioError(message)
+
+
+def _face(path: Path, line: int, corners: list[bytes], vertices: int) -> bytes:
+    """A face by its vertices alone, without what else is said of its corners."""
+    named = [corner.partition(b"/")[0] for corner in corners]
+    for vertex in named:
+        if not (vertex.isdigit() and len(vertex) <= MOST_DIGITS and 0 < int(vertex) <= vertices):
+            said = vertex[:MOST_DIGITS].decode("ascii", "replace")
+            message = (
+                f"{path.name}:{line}: there is no vertex {said}; corners of a face are whole "
+                f"numbers from 1 to {vertices}, the number of vertices in the file"
+            )
+            raise ScenarioError(message)
+    return b"f " + b" ".join(named)
 
 
 def _refuse_bad_numbers(path: Path, corners: Float[np.ndarray, "triangles 3 3"]) -> None:

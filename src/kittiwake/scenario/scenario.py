@@ -18,7 +18,6 @@ from kittiwake.scenario.document import Document
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.size import check_duration, check_log_size
 from kittiwake.scenario.waters import coverages
-from kittiwake.sensors.camera import Camera
 from kittiwake.sensors.errors.stuck import Stuck
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.swarming import Membership
@@ -141,7 +140,7 @@ class Scenario:
 def _pictured(vehicle: Vehicle) -> int:
     """How many numbers its pictures have."""
     sensors = [part.component.sensor for part in vehicle.sensors.values()]
-    return sum(sensor.numbers for sensor in sensors if isinstance(sensor, Camera))
+    return sum(sensor.numbers for sensor in sensors)
 
 
 def _passed_over(vehicle: Vehicle) -> list[str]:

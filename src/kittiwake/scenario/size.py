@@ -17,6 +17,8 @@ MEMORY_SHARE = 0.5
 MAX_STEPS = 2**31 - 1
 # a log counts its channels in sixteen bits, and keeps one for events
 MAX_LOGGED = 2**16 - 2
+# each is read by itself, which takes milliseconds; one with a count is one entry
+MAX_ENTRIES = 2_000
 # forgives the rounding of a duration in decimals
 STEP_TOLERANCE = 1e-6
 
@@ -46,6 +48,34 @@ def check_duration(duration_s: float, rate_hz: float) -> None:
         raise ScenarioError(message)
 
 
+def check_entries(entries: int) -> None:
+    """Refuse more entries of vehicles than are read within seconds.
+
+    Raises:
+        ScenarioError: with how many vehicles are written as one entry.
+    """
+    if entries > MAX_ENTRIES:
+        message = (
+            f"{entries} entries, at most {MAX_ENTRIES} are read; write vehicles that are alike as "
+            "one entry with count, and spacing_m and grid for their places"
+        )
+        raise ScenarioError(message)
+
+
+def check_logged(vehicles: int) -> None:
+    """Refuse more vehicles than a log has room for; flights without a log have no such limit.
+
+    Raises:
+        ScenarioError: with how many there may be.
+    """
+    if vehicles > MAX_LOGGED:
+        message = (
+            f"{vehicles} vehicles cannot be logged, at most {MAX_LOGGED}; use the functions of the "
+            "Python API (init, advance, rollout) for more, which memory alone limits"
+        )
+        raise ScenarioError(message)
+
+
 def check_fleet_size(vehicles: int, *, paired: bool) -> None:
     """Refuses more vehicles than fit; ``paired`` ones are compared each with each.
 
@@ -69,17 +99,13 @@ def check_log_size(vehicles: int, duration_s: float, rate_hz: float, pictured: i
     Raises:
         ScenarioError: with the rate at which it would.
     """
-    if vehicles > MAX_LOGGED:
-        message = (
-            f"{vehicles} vehicles cannot be logged, at most {MAX_LOGGED}; use the functions of the "
-            "Python API (init, advance, rollout) for more"
-        )
-        raise ScenarioError(message)
+    check_logged(vehicles)
     row = vehicles * BYTES_PER_ROW + pictured * BYTES_PER_NUMBER
     free = _available() - pictured * BYTES_PER_COLUMN
     needed = (duration_s * rate_hz + 1) * row
     if needed > free:
-        what = f"{vehicles} vehicles" + (f", with {pictured} numbers in pictures," * (pictured > 0))
+        crew = "one vehicle" if vehicles == 1 else f"{vehicles} vehicles"
+        what = crew + (f", with {pictured} numbers in pictures," * (pictured > 0))
         advice = f"set time.log_rate_hz below {rate_hz * free / needed:.2g}, " * (free > row)
         pixels = "take pictures of fewer pixels, " * (pictured > 0)
         message = (

@@ -4,7 +4,7 @@ import dataclasses
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice, product
-from math import cos, floor, sin
+from math import cos, isfinite, sin
 from typing import Any
 
 import jax
@@ -23,7 +23,7 @@ from kittiwake.geometry.vec3 import Vec3
 MAX_DEPTH_M = 0.01
 # that are told of vehicles too near to each other
 MAX_PAIRS = 5
-Cell = tuple[int, ...]
+Cell = tuple[float, ...]
 
 
 def placed(
@@ -139,8 +139,11 @@ def near_pairs(places_m: Mapping[str, Vec3], distance_m: float) -> Iterator[tupl
     """
     cells: dict[Cell, list[tuple[str, np.ndarray]]] = defaultdict(list)
     for name, place_m in places_m.items():
-        here_m = np.asarray(place_m.array)
-        cell = tuple(floor(x / distance_m) for x in here_m.tolist())
+        here_m = np.asarray(place_m.array, float)
+        with np.errstate(over="ignore"):
+            cell = tuple(np.floor(here_m / distance_m).tolist())
+        if not all(map(isfinite, cell)):
+            continue  # as far from all others as numbers go
         for step in product((-1, 0, 1), repeat=3):
             around = tuple(c + s for c, s in zip(cell, step, strict=True))
             for other, there_m in cells.get(around, ()):

@@ -1,15 +1,25 @@
 """Recorded files as tables: comma-separated numbers below one line of names."""
 
 import csv
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
+from jaxtyping import Float64
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.recording import Recording
 from kittiwake.scenario.problems import shortened
 
 MAX_BYTES = 256 * 1024 * 1024
+# so many are read before they are looked through
+BLOCK_CELLS = 100_000
+
+Rows: TypeAlias = Float64[np.ndarray, "rows columns"]
 
 
 def read_table(path: Path) -> Recording:
@@ -44,21 +54,38 @@ def _numbers(path: Path) -> tuple[list[str], np.ndarray]:
             lines = csv.reader(file)
             header = [name.strip() for name in next(lines, [])]
             _refuse_bad_header(path, header)
-            rows = [_row(path, lines.line_num, cells, header) for cells in lines if cells]
+            blocks = [*_blocks(path, lines, header)]
     except OSError as error:
         message = f"cannot read '{path}': {error.strerror or error}"
         raise ScenarioError(message) from None
     except (UnicodeDecodeError, csv.Error) as error:
         message = f"{path.name}: not a table of comma-separated numbers ({error})"
         raise ScenarioError(message) from None
-    if not rows:
+    if not blocks:
         message = f"{path.name}: holds no rows"
         raise ScenarioError(message)
-    return header, np.asarray(rows, dtype=np.float64)
+    return header, np.concatenate(blocks)
+
+
+def _blocks(path: Path, lines: Any, header: list[str]) -> Iterator[Rows]:
+    """The rows of a file, many at a time; a fault is told before the rest of the file is read."""
+    filled = (_row(path, lines.line_num, cells, header) for cells in lines if cells)
+    while block := [*islice(filled, max(BLOCK_CELLS // len(header), 1))]:
+        rows = np.asarray(block, dtype=np.float64)
+        # the last one may be that of the file, which says when it ends
+        _refuse_bad_rows(path, header, rows[:-1])
+        yield rows
+
+
+def _refuse_bad_rows(path: Path, header: list[str], rows: Rows) -> None:
+    lines, times = rows[:, 0], rows[:, 1]
+    _refuse_what_is_not_finite(path, header[:1], lines, times[:, None])
+    _refuse_what_is_not_finite(path, header[1:], lines, rows[:, 2:])
+    _refuse_disorder(path, lines, times)
 
 
 def _refuse_bad_header(path: Path, header: list[str]) -> None:
-    again = next((name for i, name in enumerate(header) if name in header[:i]), None)
+    again = next((name for name, times in Counter(header).items() if times > 1), None)
     if header[:1] != ["time_s"]:
         first = f"it is {shortened(header[0])}" if header else "the line is empty"
         problem = f"the first column must be named 'time_s'; {first}"
@@ -79,6 +106,8 @@ def _row(path: Path, line: int, cells: list[str], header: list[str]) -> list[flo
     if len(cells) != len(header):
         message = f"{path.name}:{line}: {len(cells)} values below {len(header)} names"
         raise ScenarioError(message)
+    with suppress(ValueError):
+        return [float(line), *map(float, cells)]
     read = [float(line)]
     for column, cell in zip(header, cells, strict=True):
         try:

@@ -34,7 +34,7 @@ def variants(
     """
     items = list(overrides)
     if noise is not None:
-        items += noise_items(load_scenario(scenario, overrides), noise)
+        items += noise_items(load_scenario(scenario, overrides, logged=True), noise)
     return {name: with_controllers(scenario, name, items) for name in controllers}
 
 
@@ -86,7 +86,7 @@ def with_controllers(scenario: str, controllers: str, items: Sequence[str]) -> S
     """
     _refuse_gains(controllers)
     names = controllers.split(AND)
-    entries = _entries(load_scenario(scenario, items))
+    entries = _entries(load_scenario(scenario, items, logged=True))
     for name in names:
         CONTROLLERS.find(name)
     refusal: KittiwakeError | None = None
@@ -96,7 +96,7 @@ def with_controllers(scenario: str, controllers: str, items: Sequence[str]) -> S
             for vehicle, entry in entries.items()
         ]
         try:
-            variant = load_scenario(scenario, [*items, *chosen])
+            variant = load_scenario(scenario, [*items, *chosen], logged=True)
             _refuse_idle(variant, names)
         except KittiwakeError as error:
             refusal = refusal or error

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import equinox as eqx
@@ -66,6 +67,12 @@ class VehicleBuilder:
             )
             for i, member in enumerate(member_names(name, entry.count))
         }
+        for member, placed_vehicle in members.items():
+            place_m = placed_vehicle.start.position_world_m
+            if not all(map(isfinite, (place_m.x, place_m.y, place_m.z))):
+                message = f"{member} would start beyond all numbers; write smaller ones"
+                self.problems.note((*path, "spacing_m"), message)
+                return {}
         return self._ready(members, path)
 
     def _vehicle(self, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:

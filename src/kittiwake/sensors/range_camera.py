@@ -56,6 +56,11 @@ class RangeCamera(AbstractOptical):
     max_range_m: Annotated[Real, POSITIVE] = 10.0
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
+    @property
+    def numbers(self) -> int:
+        """Of each pixel its depth and whether there is one, as measured and without errors."""
+        return 4 * self.width * self.height
+
     def directions(self) -> Float[Array, "pixels 3"]:
         """Of the rays through the pixels, row by row, in the mount's axes."""
         dtype = jnp.result_type(float)

@@ -2,7 +2,9 @@
 
 import tomllib
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,4 +39,10 @@ class VehicleModel:
         return self._section("controllers").get(controller, {})
 
     def _section(self, name: str) -> dict[str, Any]:
-        return tomllib.loads(self.data.read_text(encoding="utf-8")).get(name, {})
+        return deepcopy(_tables(self.data).get(name, {}))
+
+
+@cache
+def _tables(path: Path) -> dict[str, Any]:
+    """What a data file of the package holds, which every vehicle of its model asks for."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -154,6 +154,8 @@ class Cockpit:
         if session is not None:
             words += f" · seed {session.seed}" + (" · paused" if session.clock.paused else "")
             words += " · over" if session.course.over else ""
+        elif isinstance(self._desk.source, Replay) and self._desk.source.reel.early_end:
+            words += f" · {self._desk.source.reel.early_end}"
         self._status.content = words
 
     def _tell_problems(self) -> None:

@@ -1,10 +1,7 @@
-"""Files of moving pictures: MP4 by ffmpeg, GIF by Pillow.
+"""Files of moving pictures: MP4 by ffmpeg, GIF by Pillow."""
 
-A file appears when it is whole: it is written under another name beside its place.
-"""
-
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -14,6 +11,7 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 
+from kittiwake.analysis.output_file import output_file
 from kittiwake.core.errors import LogError, MissingExtraError
 from kittiwake.core.extras import optional
 
@@ -37,7 +35,7 @@ def write_mp4(path: Path, pictures: Iterator[Picture], fps: float) -> None:
     given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}"]
     wanted = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", QUALITY, "-preset", PRESET]
     whole = ["-movflags", "+faststart", "-f", "mp4"]
-    with _whole(path) as unfinished, TemporaryFile() as told:
+    with output_file(path) as unfinished, TemporaryFile() as told:
         # of imageio-ffmpeg only the program: its own call forks, which JAX warns of
         command = [program, "-y", "-loglevel", "error", *given, "-i", "-", *wanted, *whole]
         process = Popen([*command, str(unfinished)], stdin=PIPE, stderr=told)
@@ -85,7 +83,7 @@ def write_gif(
         for picture in pictures
     )
     first = next(drawn)
-    with _whole(path) as unfinished:
+    with output_file(path) as unfinished:
         first.save(
             unfinished,
             save_all=True,
@@ -99,14 +97,3 @@ def write_gif(
 def _palette(samples: Sequence[Picture]) -> Image.Image:
     beside = Image.fromarray(np.concatenate(samples, axis=1))
     return beside.quantize(PALETTE_COLOURS, method=Image.Quantize.MEDIANCUT)
-
-
-@contextmanager
-def _whole(path: Path) -> Generator[Path]:
-    unfinished = path.with_name(f"unfinished-{path.name}")
-    try:
-        yield unfinished
-        unfinished.replace(path)
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()

@@ -37,13 +37,13 @@ class Reel:
         self.tracks = {name: Track(log.tables[name]) for name in log.names}
         times = [track.times_s for track in self.tracks.values() if track.times_s.size]
         if not times:
-            message = "the log has no rows, so that there is nothing to see"
+            message = f"there is nothing to see: {log.early_end or 'the log holds no rows'}"
             raise LogError(message)
         self.span_s = float(min(t[0] for t in times)), float(max(t[-1] for t in times))
         seed = log.scenario.get("seed")
         columns = {name: log.columns(name) for name in log.names}
         self.show = Show(scenario, seed if isinstance(seed, int) else scenario.seed, columns)
-        self.events = log.events
+        self.events, self.early_end = log.events, log.early_end
 
     def frame(self, time_s: float) -> Frame:
         """What there is at a time; after its last row a vehicle stays as it was."""

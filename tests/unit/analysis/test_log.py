@@ -165,3 +165,31 @@ def test_companion_files_are_read(tmp_path):
     assert log.scenario == {"name": "keep-spot"}
     assert log.summary == {"seed": 3}
     assert log.values("a").shape == (0, len(COLUMNS))
+
+
+PLANNED = {"time": {"duration_s": 60.0}}
+STOPPED = {"status": "failed", "reason": "stopped by the user at 5 s"}
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        (Log({}, (), PLANNED, {"status": "completed"}), None),
+        (Log({}), None),
+        (Log({}, (), PLANNED, complete=False), "the recording was cut off before its first row"),
+        (
+            Log({"gull": table(columns=("time_s",))}, (), PLANNED, complete=False),
+            "the recording was cut off at 0.4 s of 60 s",
+        ),
+        (
+            Log({"gull": table(columns=("time_s",))}, (), PLANNED),
+            "the run was cut off at 0.4 s, and left no summary",
+        ),
+        (
+            Log({"gull": table(columns=("time_s",))}, (), PLANNED, STOPPED),
+            "the run did not come to its end: stopped by the user at 5 s",
+        ),
+    ],
+)
+def test_a_log_says_how_and_when_a_run_ended_early(log, said):
+    assert log.early_end == said

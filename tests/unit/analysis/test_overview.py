@@ -34,6 +34,7 @@ from kittiwake.analysis.overview.standing_maps import OBSTACLE
 from kittiwake.analysis.overview.surfaces import surfaces_in
 from kittiwake.analysis.overview.trace import find_losses, select_traces
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
+from kittiwake.core.errors import LogError
 from kittiwake.core.keys import seed_key
 from kittiwake.runtime.simulation import load
 
@@ -222,8 +223,6 @@ LOGS = {
     "no state": lambda: bare_log(30, ("time_s", "status")),
     "vessel": lambda: bare_log(30),
     "one row": lambda: bare_log(1),
-    "no rows": lambda: bare_log(0),
-    "no vehicles": lambda: Log({}),
     "odd words": lambda: Log(
         {"a": tour(), "$b_$": tour()},
         (Event(1.0, "$b_$", "found $x_ 5% \\frac"), Event(np.nan, "a", "never")),
@@ -677,7 +676,16 @@ def test_the_title_says_what_was_flown_and_how_it_ended(figures):
     failed = summary(["pelican"], status="failed", reason="pelican: lost: x_m outside its limits")
     log = Log({"pelican": tour()}, (), {}, failed, complete=False)
     subtitle = words(draw_overview(log))[1]
-    assert subtitle.endswith("failed: pelican: lost: x_m outside its limits · recording cut off")
+    assert subtitle.endswith(
+        "failed: pelican: lost: x_m outside its limits · the recording was cut off at 30 s"
+    )
+
+
+@pytest.mark.parametrize("log", [Log({}), Log({}, complete=False)])
+def test_a_log_without_rows_is_not_drawn(log, tmp_path):
+    with pytest.raises(LogError, match="there is nothing to draw"):
+        save_overview(log, tmp_path / "overview.png")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_summary_the_title_comes_from_scenario_and_log():

@@ -10,10 +10,12 @@ from kittiwake.control.qrsim_waypoint import QRSimWaypoint
 from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.errors import ScenarioError
 from kittiwake.environment.wind import ShearWind
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.hold import Hold
 from kittiwake.scenario import size
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
+from kittiwake.scenario.starts import near_pairs
 
 ONE = """\
 name: one
@@ -137,6 +139,25 @@ def test_counted_vehicles_are_numbered_from_one_and_spaced():
     assert list(vehicles) == ["gull-1", "gull-2", "gull-3"]
     places = [v.start.position_world_m.array.tolist() for v in vehicles.values()]
     assert places == [[1, 2, 3], [1, 22, 4], [1, 42, 5]]
+
+
+@pytest.mark.parametrize("lost", ["fail", "continue"])
+def test_a_spacing_that_leads_beyond_all_numbers_is_refused(lost):
+    text = with_gull("count: 3\nspacing_m: [-1.0e308, 0, 0]") + f"lost_vehicle: {lost}\n"
+    with pytest.raises(ScenarioError, match=r"spacing_m: gull-3 would start beyond all numbers"):
+        built(text)
+
+
+def test_vehicles_as_far_apart_as_numbers_go_are_not_near_each_other():
+    far = {
+        "one": Vec3(-1e308, 0.0, 0.0),
+        "other": Vec3(1e308, 0.0, 0.0),
+        "third": Vec3(0.0, 0.0, 0.0),
+    }
+    assert list(near_pairs(far, 1e-3)) == []
+    assert list(near_pairs(far | {"fourth": Vec3(0.0, 0.0, 1e-4)}, 1e-3)) == [
+        ("third", "fourth", 1e-4)
+    ]
 
 
 def test_numbers_have_as_many_digits_as_the_last_one_needs():

@@ -85,7 +85,9 @@ def test_missing_file_is_refused_by_its_name(tmp_path):
 def test_large_files_and_many_triangles_are_refused(tmp_path, monkeypatch):
     (tmp_path / "ramp.obj").write_text(QUAD)
     monkeypatch.setattr(meshes, "MAX_TRIANGLES", 1)
-    with pytest.raises(ScenarioError, match="holds 2 triangles, 1 are allowed; write a coarser"):
+    with pytest.raises(
+        ScenarioError, match="holds 2 triangles or more, 1 are allowed; write a coarser"
+    ):
         read_mesh(tmp_path / "ramp.obj")
     monkeypatch.setattr(meshes, "MAX_BYTES", 10)
     with pytest.raises(ScenarioError, match="the most that is read"):
@@ -98,3 +100,36 @@ def test_binary_file_of_another_length_is_refused_with_both(content, tmp_path):
     said = f"has {len(content)} bytes and announces 2 triangles, which take 184"
     with pytest.raises(ScenarioError, match=said):
         read_mesh(tmp_path / "ramp.stl")
+
+
+def test_lines_may_end_in_any_way_and_normals_and_colours_are_passed_over(tmp_path):
+    (tmp_path / "plain.obj").write_text(QUAD)
+    plain = read_mesh(tmp_path / "plain.obj")
+    noted = QUAD.replace("f ", "vn 0 0 1\n# a face\nusemtl red\nf ", 1)
+    coloured = "\n".join(
+        f"{line} 0.5 0.5 0.5" if line.startswith("v ") else line for line in noted.splitlines()
+    )
+    for number, text in enumerate((coloured, QUAD.replace("\n", "\r\n"), QUAD.replace("\n", "\r"))):
+        (tmp_path / f"{number}.obj").write_bytes(text.encode())
+        other = read_mesh(tmp_path / f"{number}.obj")
+        np.testing.assert_array_equal(other.corners, plain.corners)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("v 0 0 0\n" * 1000, r"\d+ vertices"),
+        (" v 0 0 0\n" * 1000, "1,000 vertices"),
+        (VERTICES + "f 1 2 3\n" * 1000, "1,000 triangles"),
+        (VERTICES + "f" + " 1 2 3 4" * 1000 + "\n", "102 triangles"),
+    ],
+    ids=["vertices", "indented vertices", "faces", "corners"],
+)
+def test_a_mesh_of_too_many_lines_is_refused_before_they_are_looked_at(
+    text, what, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(meshes, "MAX_TRIANGLES", 100)
+    monkeypatch.setattr(meshes, "_face", lambda *_: pytest.fail("it looks at faces"))
+    (tmp_path / "large.obj").write_text(text)
+    with pytest.raises(ScenarioError, match=f"holds {what} or more, [13]00 are allowed"):
+        read_mesh(tmp_path / "large.obj")

@@ -1,14 +1,21 @@
-"""What fits into memory: logs with pictures."""
+"""What fits into memory and into a log, judged before it is built."""
+
+from pathlib import Path
 
 import jax.numpy as jnp
 import pytest
+from tests.system.commands import kittiwake_does
 
 import kittiwake as kw
 from kittiwake.core.columns import to_blocks
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario import size
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import parse_document
 from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.vehicle_builder import VehicleBuilder
 from kittiwake.sensors.camera import Camera
+from kittiwake.sensors.range_camera import RangeCamera
 
 
 @pytest.fixture
@@ -71,3 +78,54 @@ def test_an_error_of_depths_that_are_not_measured_is_refused():
     with pytest.raises(ScenarioError, match=r"field: depth_m is not measured. Allowed: colour"):
         kw.load("deck-landing", {own: eye})
     load_scenario("deck-landing", (f"{own}={{type: camera, depth: true, errors: [{error}]}}",))
+
+
+# judged before anything is built
+
+
+@pytest.fixture
+def nothing_is_built(monkeypatch):
+    """Building a vehicle fails the test."""
+    monkeypatch.setattr(VehicleBuilder, "build", lambda *_: pytest.fail("it builds"))
+
+
+@pytest.mark.parametrize("count", [65_535, 66_000, 100_000])
+def test_more_vehicles_than_a_log_takes_are_refused_before_they_are_built(
+    count, nothing_is_built, monkeypatch
+):
+    monkeypatch.setattr(size, "_available", lambda: 1e12)
+    answer = kittiwake_does("check", "keep-spot-10", "--set", f"vehicles.pelican.count={count}")
+    assert answer.status == 2
+    assert f"{count} vehicles cannot be logged, at most 65534" in answer.err
+    assert "init, advance, rollout" in answer.err
+
+
+def test_what_does_not_log_is_limited_by_memory_alone(nothing_is_built, monkeypatch):
+    many = ("vehicles.pelican.count=100000",)
+    monkeypatch.setattr(size, "_available", lambda: 1e9)
+    with pytest.raises(ScenarioError, match=r"100000 vehicles need about 2\.0 GB of memory"):
+        load_scenario("keep-spot-10", many)
+    monkeypatch.setattr(size, "_available", lambda: 1e12)
+    with pytest.raises(pytest.fail.Exception, match="it builds"):
+        load_scenario("keep-spot-10", many)
+
+
+def test_more_entries_than_are_read_within_seconds_are_refused(nothing_is_built):
+    entries = "".join(f"  v{number}: {{model: pelican}}\n" for number in range(2_001))
+    document = parse_document(f"name: many\nvehicles:\n{entries}", "many.yaml")
+    with pytest.raises(ScenarioError, match="2001 entries, at most 2000 are read; .* count"):
+        build(document, Path())
+
+
+def test_a_range_camera_knows_how_many_numbers_it_logs():
+    eye = RangeCamera(width=6, height=4)
+    depths = eye.measures(jnp.zeros((4, 6)), jnp.zeros((4, 6), bool))
+    # as measured, and as it is without errors
+    assert eye.numbers == 2 * sum(len(block.columns) for block in to_blocks(depths))
+
+
+def test_a_range_camera_whose_log_does_not_fit_is_refused(eight_gigabytes):
+    eye = "vehicles.hummingbird.sensors.eye={type: range-camera, width: 1000, height: 1000}"
+    answer = kittiwake_does("check", "hover-hummingbird", "--set", eye)
+    assert answer.status == 2
+    assert "the log of one vehicle, with 4000000 numbers in pictures" in answer.err

@@ -111,3 +111,40 @@ def test_a_file_larger_than_the_limit_is_refused_unread(tmp_path, monkeypatch):
     (tmp_path / "inputs.csv").write_bytes(b"x" * (2**20 + 1))
     with pytest.raises(ScenarioError, match=r"inputs.csv: larger than 1 MiB"):
         read_table(tmp_path / "inputs.csv")
+
+
+def test_a_header_of_many_names_is_looked_through_once(tmp_path):
+    names = [f"column_{number}" for number in range(100_000)]
+    text = ",".join(["time_s", *names]) + "\n" + ",".join(["0"] * 100_001) + "\n"
+    (tmp_path / "wide.csv").write_text(text)
+    assert read_table(tmp_path / "wide.csv").columns == tuple(names)
+    (tmp_path / "twice.csv").write_text(text.replace("column_99999", "column_7"))
+    with pytest.raises(ScenarioError, match="two columns are named 'column_7'"):
+        read_table(tmp_path / "twice.csv")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("0.5,nan", "3: x_m must be a finite number"),
+        ("0.5,", "3: x_m must be a finite number"),
+        ("nan,1", "3: time_s must be a finite number"),
+        ("-1,1", "3: time_s must grow from row to row"),
+    ],
+)
+def test_a_fault_is_told_before_the_rest_of_a_long_file_is_read(line, said, tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "BLOCK_CELLS", 20)
+    rows = "".join(f"{number},1\n" for number in range(1, 100))
+    (tmp_path / "long.csv").write_text(f"time_s,x_m\n0,1\n{line}\n{rows}100,no number\n")
+    with pytest.raises(ScenarioError, match=said):
+        read_table(tmp_path / "long.csv")
+
+
+@pytest.mark.parametrize("rows", [1, 2, 9, 10, 11, 20, 21])
+def test_a_last_row_says_the_end_wherever_a_block_ends(rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "BLOCK_CELLS", 20)
+    text = "".join(f"{number},{number}\n" for number in range(rows))
+    (tmp_path / "ends.csv").write_text(f"time_s,x_m\n{text}50,\n")
+    table = read_table(tmp_path / "ends.csv")
+    assert table.end_s == 50.0
+    assert table.values[:, 0].tolist() == list(range(rows))

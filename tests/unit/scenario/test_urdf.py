@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 import kittiwake as kw
 from kittiwake.analysis.log import SCENARIO_FILE
 from kittiwake.core.errors import ScenarioError
-from kittiwake.runtime.run_folder import fly_into, prepare_folder
+from kittiwake.runtime.run_folder import fly_into
 from kittiwake.scenario import urdf
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
@@ -379,7 +379,7 @@ def test_what_a_run_leaves_flies_again_without_the_file_it_was_given(entry, tmp_
     scenario.write_text(text, encoding="utf-8")
     simulation = kw.load(scenario)
     given = load_scenario(str(scenario)).vehicles["gull"]
-    prepare_folder(tmp_path / "run")
+    (tmp_path / "run").mkdir()
     fly_into(simulation, simulation.flight(), tmp_path / "run")
     path.unlink()
     assert load_scenario(str(tmp_path / "run" / SCENARIO_FILE)).vehicles["gull"] == given

@@ -1,5 +1,7 @@
 """Files of moving pictures, read back."""
 
+import os
+import signal
 import sys
 from functools import partial
 
@@ -9,6 +11,7 @@ from PIL import Image
 from tests.unit.viewer.films import read_film
 
 from kittiwake.core.errors import LogError, MissingExtraError
+from kittiwake.runtime.interrupt import interrupts
 from kittiwake.viewer.film_file import ffmpeg, write_gif, write_mp4
 
 SIZE = (48, 64, 3)
@@ -63,6 +66,18 @@ def test_a_film_that_fails_halfway_leaves_the_former_one(tmp_path, name):
         write(tmp_path / name, pictures=failing(), fps=25.0)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text(encoding="utf-8") == "former"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_film_that_a_signal_ends_leaves_no_unfinished_file(number, tmp_path):
+    def ended():
+        yield from pictures(3)
+        os.kill(os.getpid(), number)
+        yield from pictures(3)
+
+    with interrupts(), pytest.raises(KeyboardInterrupt):
+        write_mp4(tmp_path / "film.mp4", ended(), 25.0)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_ffmpeg_cannot_write_is_told(tmp_path):

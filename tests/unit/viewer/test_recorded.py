@@ -1,10 +1,13 @@
 """A run's folder, or what is none."""
 
 import shutil
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
+from tests.system.commands import kittiwake_does
 
-from kittiwake.analysis.log import LOG_FILE, SCENARIO_FILE
+from kittiwake.analysis.log import LOG_FILE, SCENARIO_FILE, SUMMARY_FILE
 from kittiwake.core.errors import LogError
 from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation
@@ -58,3 +61,30 @@ def test_what_is_no_log_is_refused(folder):
     (folder / LOG_FILE).write_bytes(b"no log")
     with pytest.raises(LogError):
         recorded(folder)
+
+
+def test_a_run_that_was_cut_off_says_so_and_when(folder):
+    log = folder / LOG_FILE
+    whole = log.read_bytes()
+    # up to the record that ends the data, and without the index behind it
+    log.write_bytes(whole[: whole.rindex(b"\x0f\x04" + bytes(7))])
+    (folder / SUMMARY_FILE).unlink()
+    reel = recorded(folder)
+    assert reel.early_end == "the recording was cut off at 0.2 s of 0.2 s"
+    assert recorded(folder).frame(0.1).rows
+
+
+def test_the_page_of_a_run_that_was_cut_off_says_so(folder, monkeypatch):
+    pages = []
+
+    @contextmanager
+    def page(*given):
+        pages.append(given)
+        yield SimpleNamespace(wait=lambda: None)
+
+    monkeypatch.setattr("kittiwake.cli.view.open_page", page)
+    (folder / SUMMARY_FILE).unlink()
+    answer = kittiwake_does("view", folder)
+    assert answer.status == 0
+    assert len(pages) == 1
+    assert answer.err == f"Note: {folder}: the run was cut off at 0.2 s, and left no summary.\n"

@@ -5,6 +5,7 @@ Everything is set here, so that a picture does not depend on a person's matplotl
 
 from collections.abc import Sequence
 from io import BytesIO
+from pathlib import Path
 from textwrap import fill
 
 from matplotlib import colormaps, style
@@ -17,6 +18,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
+
+from kittiwake.analysis.output_file import output_file
 
 PAGE_IN = (16.0, 9.0)
 DPI = 130
@@ -74,6 +77,16 @@ class PageFigure(Figure):
         with style.context(["default", SETTINGS]):
             self.savefig(picture, dpi=DPI, format="png")
         return picture.getvalue()
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure as a PNG file.
+
+    Raises:
+        LogError: if it cannot be written.
+    """
+    with output_file(path) as unfinished:
+        figure.savefig(unfinished, dpi=DPI, format="png")
 
 
 def box(left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:

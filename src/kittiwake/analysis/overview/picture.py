@@ -30,6 +30,7 @@ from kittiwake.analysis.overview.series import (
 from kittiwake.analysis.overview.standing import Flown, Standing
 from kittiwake.analysis.overview.trace import Loss, Trace, find_losses, select_traces
 from kittiwake.analysis.summary import in_digits
+from kittiwake.core.errors import LogError
 
 LEFT_IN, TITLE_IN, SUBTITLE_IN, FOOTER_IN = 0.45, 8.55, 8.26, 0.22
 MAX_TITLE, MAX_SUBTITLE, MAX_NAME, MAX_METRICS = 90, 165, 18, 4
@@ -40,7 +41,13 @@ def draw_overview(log: Log, folder: Path | None = None) -> Figure:
 
     Of many vehicles at most 100 are drawn, of many rows at most 2,000, and of obstacles from files
     those whose files are in the folder; the line below the title says what was left out.
+
+    Raises:
+        LogError: if there are no rows to draw.
     """
+    if log.end_s is None:
+        message = f"there is nothing to draw: {log.early_end or 'the log holds no rows'}"
+        raise LogError(message)
     with style.context(["default", look.SETTINGS]):
         figure = look.PageFigure(look.PAGE_IN)
         _draw(figure, log, folder)
@@ -52,7 +59,7 @@ def draw_overview(log: Log, folder: Path | None = None) -> Figure:
 def save_overview(log: Log, path: Path) -> None:
     """Write the picture of a run as a PNG file, usually into the run's folder."""
     with style.context(["default", look.SETTINGS]):
-        draw_overview(log, path.parent).savefig(path, dpi=look.DPI, format="png")
+        look.save(draw_overview(log, path.parent), path)
 
 
 def _draw(figure: Figure, log: Log, folder: Path | None) -> None:
@@ -152,7 +159,7 @@ def _draw_title(figure: Figure, log: Log, losses: Mapping[str, Loss], notes: Seq
     if len(log.names) > 1 and losses:
         parts.append(f"{len(losses):,} lost")
     if not log.complete:
-        parts.append("recording cut off")
+        parts.append(str(log.early_end))
     line = " · ".join(part for part in [*parts, *notes] if part)
     figure.text(
         *look.place(LEFT_IN, SUBTITLE_IN),

@@ -6,7 +6,9 @@ zero; ROS 1 takes zero itself for no time, and its tools refuse a bag with it, s
 row lies at a nanosecond (``plain.stamp_ns``).
 """
 
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -24,8 +26,8 @@ from kittiwake.adapters.ros.messages.plain import (
 from kittiwake.adapters.ros.messages.scene import OBSTACLES, obstacles
 from kittiwake.adapters.ros.messages.telemetry import Telemetry, static_transforms
 from kittiwake.adapters.ros.messages.topic import Rhythm
-from kittiwake.analysis.export import writing, writing_file
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.output_file import output_file, writing
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.core.extras import optional
 from kittiwake.scenario.scenario import Scenario
@@ -35,7 +37,8 @@ Storage = Literal["sqlite3", "mcap"]
 ROSBAG2_VERSION = 8
 # what is made of so much of a flight is sorted by time, and written
 WINDOW_S = 1.0
-ROSBAG2_FILES = ("metadata.yaml", "*.db3", "*.mcap")
+# SQLite keeps a journal beside a bag that is not complete
+ROSBAG2_FILES = ("metadata.yaml", "*.db3", "*.db3-*", "*.mcap")
 
 Show = Callable[[int, int], None]
 Tell = Callable[[PlainMessage, int], None]
@@ -64,9 +67,9 @@ def write_rosbag1(log: Log, scenario: Scenario, path: Path, show: Show = lambda 
     """
     writer = optional("rosbags.rosbag1", EXTRA).Writer
     vehicles = _vehicles(log, scenario)
-    with writing_file(path):
-        path.unlink(missing_ok=True)
-        with writer(path) as bag:
+    with output_file(path) as unfinished:
+        unfinished.unlink(missing_ok=True)
+        with writer(unfinished) as bag:
             _write(vehicles, scenario, _Bag(bag, Encoding(1)), show)
 
 
@@ -95,8 +98,15 @@ def write_rosbag2(
     vehicles = _vehicles(log, scenario)
     with writing(path):
         _remove_rosbag2(path)
-        with library.Writer(path, version=ROSBAG2_VERSION, storage_plugin=plugin) as bag:
-            _write(vehicles, scenario, _Bag(bag, Encoding(2)), show)
+        try:
+            with library.Writer(path, version=ROSBAG2_VERSION, storage_plugin=plugin) as bag:
+                _write(vehicles, scenario, _Bag(bag, Encoding(2)), show)
+        except BaseException as error:
+            with suppress(OSError, LogError):
+                _remove_rosbag2(path)
+            if isinstance(error, sqlite3.Error):  # such as of a full disk
+                raise OSError(str(error)) from error
+            raise
 
 
 class _Bag:
