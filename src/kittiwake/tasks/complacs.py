@@ -99,7 +99,7 @@ class Complacs(AbstractTask):
     def figures(self, goal: Path, scene: Scene) -> dict[str, Real]:
         """How many waypoints have been reached, by all agents together, and of how many."""
         count = len(jnp.asarray(scene.agents.number)) * len(self.waypoints_world_m)
-        return {"waypoints_reached": goal.reached.sum(), "waypoints": count}
+        return {"waypoints_reached": goal.reached.astype(float).sum(), "waypoints": count}
 
     def _waypoint(self, goal: Path, agent: Agent) -> Vec3:
         """The next one of an agent, or the last."""

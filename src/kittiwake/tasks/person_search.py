@@ -28,6 +28,7 @@ from kittiwake.tasks.pelican import MAX_SPEED_MPS
 from kittiwake.tasks.whereabouts import away_from_others_mps, now, whereabouts
 
 Places = Float[Array, "places 2"]
+Cells = Float[Array, "cells 2"]
 
 # the height of the first searcher's lanes and how much higher those of the next one are
 SWEEP_M, HIGHER_M = 30.0, 3.0
@@ -173,7 +174,7 @@ class Beliefs(eqx.Module):
 
     def _laid(
         self, estimate: Kinematics, image: PersonsMeasurement, ground_m: Real
-    ) -> tuple[Places, Real, Float[Array, " cells"]]:
+    ) -> tuple[Cells, Real, Float[Array, " cells"]]:
         """Where on the ground the cells of an image are, how large, and what it says of each."""
         patches = self.camera.patches(view_of(now(estimate), self.camera.mount), ground_m)
         cells = jnp.stack([patches.x_world_m, patches.y_world_m], axis=-1).reshape(-1, 2)
@@ -182,7 +183,7 @@ class Beliefs(eqx.Module):
         return cells, jnp.mean(patches.range_m) * pixels / self.camera.focal_length_px, told
 
     def _told_of_candidates(
-        self, cells: Places, size_m: Real, told: Float[Array, " cells"]
+        self, cells: Cells, size_m: Real, told: Float[Array, " cells"]
     ) -> tuple[Float[Array, " places"], Places, Bool[Array, " places"]]:
         """What an image says of each candidate, by how much that moves it, whether it shows it."""
         ways = cells[None] - self.candidates_world_m[:, None]
@@ -191,12 +192,12 @@ class Beliefs(eqx.Module):
         most = jnp.max(jnp.where(near, told[None], -jnp.inf), axis=1, initial=-50.0)
         likelihoods = jnp.where(near, jnp.exp(told[None] - most[:, None]), 0.0)
         total = jnp.where(shown, likelihoods.sum(axis=1), 1.0)
-        mean = most + jnp.log(total / jnp.maximum(near.sum(axis=1), 1))
+        mean = most + jnp.log(total / jnp.maximum(near.sum(axis=1).astype(told.dtype), 1.0))
         centers = (likelihoods[..., None] * ways).sum(axis=1) / total[:, None]
         shift = jnp.where((shown & (mean > 1.0))[:, None], RECENTERED * centers, 0.0)
         return jnp.where(shown, mean, 0.0), shift, shown
 
-    def _noticed(self, cells: Places, told: Float[Array, " cells"]) -> "Beliefs":
+    def _noticed(self, cells: Cells, told: Float[Array, " cells"]) -> "Beliefs":
         """With the likeliest cell that is near no candidate and no stop in place of the weakest."""
 
         def near(places: Places, there: Any, within_m: float) -> Bool[Array, " cells"]:
@@ -282,7 +283,7 @@ def _strip(
     """A searcher's part of where persons are: the searchers share it out from west to east."""
     low, high = jnp.asarray([area.x_m, area.y_m], here.dtype).T
     middle, half = 0.5 * (low + high), 0.5 * PERSONS_SHARE * (high - low) - EDGE_M
-    width = 2.0 * half[0] / len(here)
+    width = 2.0 * half[0] / float(len(here))
     rank = jnp.argsort(jnp.argsort(here[:, 0]))[number].astype(here.dtype)
     west = middle[0] - half[0] + rank * width
     south, north = middle[1] - half[1], middle[1] + half[1]

@@ -52,7 +52,7 @@ from kittiwake.tasks.plume_sources import (
     SourceBeliefs,
     puff_pattern,
 )
-from kittiwake.tasks.reference_locations import reference_locations
+from kittiwake.tasks.reference_locations import reference_locations, support_of
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.starts import inside, scattered
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
@@ -102,6 +102,7 @@ class Findings(eqx.Module):
         locations_world_m: the reference locations.
         weights: how much has been measured about each of them, for the baseline.
         sums: what was measured, by its weight.
+        told: the concentrations that were told last.
         samples: what was told and true; None where only the end counts.
         sources: what is believed of them, for the baseline; None for a cloud at rest.
     """
@@ -109,6 +110,7 @@ class Findings(eqx.Module):
     locations_world_m: Float[Array, "locations 3"]
     weights: Float[Array, " locations"]
     sums: Float[Array, " locations"]
+    told: Float[Array, " locations"]
     samples: Samples | None
     sources: SourceBeliefs | None
 
@@ -173,26 +175,27 @@ class AbstractPlumeTask(AbstractTask):
         if self.emissions is not None:
             told = _wind(scene), scene.world.ground_z_m, self.emissions
             sources = SourceBeliefs.begun(places, *told, source_key)
-        return Findings(places, none, none, samples, sources)
+        return Findings(places, none, none, none, samples, sources)
 
     def proceed(self, goal: Findings, scene: Scene, key: PRNGKeyArray) -> Findings:
         """What has been told and measured since."""
-        samples, sources = goal.samples, goal.sources
-        if samples is not None:
-            samples = samples.joined(self._true(goal, scene), self._told(scene))
+        sources = goal.sources
+        goal = replace(goal, told=self._told(scene))
+        if goal.samples is not None:
+            samples = goal.samples.joined(self._true(goal, scene), goal.told)
+            goal = replace(goal, samples=samples)
         if sources is not None and self.emissions is not None:
             here = whereabouts(scene.agents.estimate)
             measured = scene.agents.measurements[NOSE].concentration
             for i, own in enumerate(jax.random.split(key, len(here))):
                 told = _wind(scene), scene.world.ground_z_m, self.emissions
                 sources = sources.after(here[i], measured[i], *told, own)
-            return replace(goal, samples=samples, sources=sources)
+            return replace(goal, sources=sources)
         weights, sums = scene.each(lambda agent: _measured(goal, agent))
         return replace(
             goal,
             weights=goal.weights + weights.sum(axis=0),
             sums=goal.sums + sums.sum(axis=0),
-            samples=samples,
         )
 
     def observe(self, goal: Findings, agent: Agent, scene: Scene) -> PlumeObservation:
@@ -211,7 +214,7 @@ class AbstractPlumeTask(AbstractTask):
         """The reward above."""
         del agent
         if goal.samples is None:
-            missed = ((self._told(scene) - self._true(goal, scene)) ** 2).sum()
+            missed = ((goal.told - self._true(goal, scene)) ** 2).sum()
         else:
             missed = goal.samples.divergence(self.resolution)
         return -jnp.where(scene.last, missed, 0.0)
@@ -231,7 +234,7 @@ class AbstractPlumeTask(AbstractTask):
             goal_m, goes_on = _place_by_source(goal.sources, agent.number, scene), True
             expected = self._expected(goal, goal.sources, scene)
         inside = _inside_by(goal.locations_world_m, area) > KEPT_M
-        share = jnp.asarray(inside, own.dtype) / jnp.maximum(inside.sum(), 1)
+        share = inside.astype(own.dtype) / jnp.maximum(inside.astype(own.dtype).sum(), 1.0)
         middle = (share @ goal.locations_world_m).at[2].set(own[2] + SHELTERED_M - height)
         goes_on = goes_on & (_inside_by(own[None], area)[0] > NEAR_M)
         asked = GAIN_PER_S * (jnp.where(goes_on, goal_m, middle) - own)
@@ -239,6 +242,22 @@ class AbstractPlumeTask(AbstractTask):
         x, y, z = _attainable(asked, rows(scene.world.wind.velocity_world_mps(height)))
         told = 2.0 * jnp.clip(expected / self.most, 0.0, 1.0) ** (1.0 / STEEPNESS) - 1.0
         return asking(free_velocities(tuple(map(str, range(self.locations)))), Vec3(x, y, z), told)
+
+    def figures(self, goal: Findings, scene: Scene) -> dict[str, Real]:
+        """How far the location of which most is told is from a source, and what is told wrongly.
+
+        Among puffs it is that of which most has been told on average in the present window.
+        """
+        told = goal.told
+        if goal.samples is None:
+            wrong = {"squared_error": ((told - self._true(goal, scene)) ** 2).sum()}
+        else:
+            there = jnp.arange(self.window, dtype=jnp.int32)[None] < goal.samples.count
+            told = jnp.where(there, goal.samples.told, 0.0).sum(axis=1)
+            wrong = {"divergence": goal.samples.divergence(self.resolution)}
+        place = goal.locations_world_m[jnp.argmax(told)]
+        away_m = support_of(_cloud(scene)).away_m(place)
+        return {"distance_from_source_m": away_m, **wrong}
 
     def _next_location(
         self, goal: Findings, agent: Agent, scene: Scene
@@ -290,7 +309,8 @@ def _wind(scene: Scene) -> Vec3:
 def _place_by_source(sources: SourceBeliefs, number: Any, scene: Scene) -> Float[Array, "3"]:
     """Where an agent is to measure: nearer to a source and farther away, around its middle line.
 
-    Where there are more sources than agents, these take them in turn. It is never higher than where it can hold a place in the wind.
+    Where there are more sources than agents, these take them in turn. The place is never so high
+    that it could not be held in the wind.
     """
     count, time_s = len(jnp.asarray(scene.agents.number)), scene.time_s
     turn = jnp.floor(time_s / DWELLS_S).astype(jnp.int32)

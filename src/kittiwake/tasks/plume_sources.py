@@ -32,6 +32,8 @@ from kittiwake.geometry.vec3 import Vec3
 # tubes that are looked for, and how many locations one has at least
 SOURCES, LEAST_LOCATIONS = 5, 6
 PARTICLES = 64
+# locations that lie in the line of a tube by chance
+BY_CHANCE_PER_M = 1e-3
 # of the equations: a and b
 SPREAD, EXPONENT = 0.33, 0.86
 # of the sensor; and of what the equations give, for errors of the place
@@ -209,12 +211,11 @@ def carried(
     axes: Axes, sources_world_m: Float[Array, "*n 3"], place: Float[Array, "3"], ground_m: Real
 ) -> Float[Array, "*n"]:
     """The mean concentration at a place of sources from which one leaves in a second."""
-    ways = place - sources_world_m
-    ahead = axes.east * ways[..., 0] + axes.north * ways[..., 1]
-    aside = axes.east * ways[..., 1] - axes.north * ways[..., 0]
+    x, y, z = (place[i] - sources_world_m[..., i] for i in range(3))
+    ahead, aside = axes.east * x + axes.north * y, axes.east * y - axes.north * x
     mirrored = place[2] + sources_world_m[..., 2] - 2.0 * ground_m
     v = 2.0 * SPREAD * jnp.maximum(ahead, NEAREST_M) ** EXPONENT
-    up = jnp.exp(-(ways[..., 2] ** 2) / v) + jnp.exp(-(mirrored**2) / v)
+    up = jnp.exp(-(z**2) / v) + jnp.exp(-(mirrored**2) / v)
     dense = jnp.exp(-(aside**2) / v) * up / (jnp.pi * axes.speed_mps * v)
     return jnp.where(ahead > 0.0, dense, 0.0)
 
@@ -237,7 +238,7 @@ def puff_pattern(
     mean = amounts.sum(axis=1) / period_s
 
     def of(place: Float[Array, "3"]) -> Float[Array, " sources"]:
-        ways = place - sources_world_m
+        ways = place[None] - sources_world_m
         ahead = axes.east * ways[:, 0] + axes.north * ways[:, 1]
         v = 2.0 * SPREAD * jnp.maximum(ahead, NEAREST_M) ** EXPONENT
         late = ahead / axes.speed_mps - time_s
@@ -283,12 +284,32 @@ def _densest(
 
     for _ in range(3):
         members = near(middles, radius_m)
-        share = members / jnp.maximum(members.sum(axis=1, keepdims=True), 1)
+        share = members.astype(locations.dtype)
+        share = share / jnp.maximum(share.sum(axis=1, keepdims=True), 1.0)
         middles = jnp.where(members.any(axis=1)[:, None], share @ locations[:, 1:], middles)
     # a little wider, as the middle of few locations is not that of the tube
     members = near(middles, 1.3 * radius_m)
     counts = jnp.where(free, members.sum(axis=1), 0)
     return members[jnp.argmax(counts)]
+
+
+def _ends(
+    ahead_m: Float[Array, " locations"], inside: Bool[Array, " locations"]
+) -> tuple[Real, Real]:
+    """Where the locations in a tube begin and end.
+
+    Some lie in its line by chance. As many of the first ones are left out as makes all of them most
+    likely: points at random, n / L in each metre for the n behind, and few in each before.
+    """
+    count = inside.sum().astype(ahead_m.dtype)
+    places = jnp.sort(jnp.where(inside, ahead_m, jnp.inf))
+    last = jnp.max(jnp.where(inside, ahead_m, -jnp.inf), initial=-1e3)
+    before = jnp.arange(len(places), dtype=ahead_m.dtype)
+    behind = jnp.maximum(count - before, 1.0)
+    length = jnp.maximum(last - places, 1.0)
+    score = behind * (jnp.log(behind / length) - 1.0) + before * log(BY_CHANCE_PER_M)
+    first = places[jnp.argmax(jnp.where(before < count - 1.0, score, -jnp.inf))]
+    return jnp.where(count > 0.0, first, 1e3), last
 
 
 def _upwind_of(
@@ -305,11 +326,10 @@ def _upwind_of(
     ahead_key, aside_key = jax.random.split(key)
     dtype = locations.dtype
     count = jnp.maximum(inside.sum(), 1).astype(dtype)
-    share = inside / count
-    first = jnp.min(jnp.where(inside, locations[:, 0], jnp.inf), initial=1e3)
-    last = jnp.max(jnp.where(inside, locations[:, 0], -jnp.inf), initial=-1e3)
+    share = inside.astype(dtype) / count
+    first, last = _ends(locations[:, 0], inside)
     middle = share @ locations[:, 1:]
-    spread = share @ (locations[:, 1:] - middle) ** 2
+    spread = share @ (locations[:, 1:] - middle[None]) ** 2
     x = jnp.linspace(0.0, 80.0, 161, dtype=dtype)
     v = jnp.minimum(2.0 * SPREAD * x**EXPONENT, widest_m2)
     across = jnp.where(x > 0.0, v * jnp.log(widest_m2 / jnp.maximum(v, 1e-6)), 0.0)

@@ -154,6 +154,12 @@ class AbstractSearchRescue(AbstractTask):
         velocity = goal.beliefs.velocity_world_mps(agent.number, here, scene.world.ground_z_m)
         return asking(free_velocities(), Vec3.of(velocity))
 
+    def figures(self, goal: Search, scene: Scene) -> dict[str, Real]:
+        """How many persons have been found, and how many there are."""
+        ground: Terrain = scene.processes[TERRAIN]
+        counts = {"persons_found": goal.found, "persons": ground.there}
+        return {name: who.astype(float).sum() for name, who in counts.items()}
+
     def _away_m(self, motion: Kinematics, person: Float[Array, "2"], scene: Scene) -> Real:
         place = Vec3(person[0], person[1], scene.world.ground_z_m)
         return (motion.position_world_m - place).norm()
