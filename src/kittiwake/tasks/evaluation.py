@@ -122,7 +122,7 @@ def _flown(env: Env, policies: Sequence[Policy], which: Any, keys: Any) -> tuple
     envs, seen = jax.vmap(lambda key: env.reset_at(key, tick, always))(keys)
 
     def acted(state: EnvState, seen: Array, key: PRNGKeyArray, which: Array) -> Array | None:
-        actions = [policy(state, seen, key) for policy in policies]
+        actions: Any = [policy(state, seen, key) for policy in policies]
         return actions[0] if len(actions) == 1 else jax.lax.select_n(which, *actions)
 
     def further(carried: Any, number: Any) -> tuple[Any, None]:

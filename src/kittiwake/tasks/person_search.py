@@ -108,7 +108,7 @@ class Beliefs(eqx.Module):
             step_s: how long ago the last images were.
         """
         here = whereabouts(estimates)
-        places, sizes, told = jax.vmap(lambda *own: self._laid(*own, ground_m))(estimates, images)
+        places, sizes, told = jax.vmap(self._laid, (0, 0, None))(estimates, images, ground_m)
         news, shifts, seen = jax.vmap(self._told_of_candidates)(places, sizes, told)
         seen = seen.any(axis=0)
         evidence = self.evidence + news.sum(axis=0)

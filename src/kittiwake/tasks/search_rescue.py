@@ -23,7 +23,7 @@ from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sensors.person_camera import PersonsMeasurement
+from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
 from kittiwake.tasks.mates import mates, ways_to
 from kittiwake.tasks.motion import COMPONENT, FAR, Travel
 from kittiwake.tasks.needs import Needs
@@ -108,6 +108,7 @@ class AbstractSearchRescue(AbstractTask):
         del key
         ground: Terrain = scene.processes[TERRAIN]
         camera = vehicles[0].sensors[CAMERA].component.sensor
+        assert isinstance(camera, PersonCamera), "nothing else measures persons"
         beliefs = Beliefs.begun(camera, scene.agents.estimate, scene.world.area)
         nobody = jnp.zeros_like(ground.there)
         return Search(nobody, jnp.zeros((), jnp.int32), beliefs)

@@ -16,15 +16,19 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("single_precision")]
 
 def elsewhere(scene):
     """The same estimates and measurements; vehicles, persons and sources are somewhere else."""
-    truth = scene.agents.truth
-    moved = replace(truth, position_world_m=truth.position_world_m + Vec3(9.0, -7.0, 5.0))
+    shift = Vec3(9.0, -7.0, 5.0)
+
+    def moved(agent):
+        place = agent.truth.position_world_m + shift
+        return replace(agent, truth=replace(agent.truth, position_world_m=place))
+
     processes = {
         name: jax.tree.map(
             lambda leaf: leaf + 3.0 if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf, state
         )
         for name, state in scene.processes.items()
     }
-    return replace(scene, agents=replace(scene.agents, truth=moved), processes=processes)
+    return replace(scene, agents=jax.vmap(moved)(scene.agents), processes=processes)
 
 
 @pytest.mark.parametrize("name", ["search-rescue-3", "plume-gaussian", "plume-team", "plume-puff"])

@@ -24,6 +24,7 @@ def flown():
         return env, evaluate(env, policies(env), (3, 5))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
 def test_each_policy_flies_the_episodes_of_the_seeds(flown):
     _, found = flown
@@ -35,6 +36,7 @@ def test_each_policy_flies_the_episodes_of_the_seeds(flown):
     assert len(np.unique([episodes.returns for episodes in found.values()])) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
 def test_an_episode_is_that_of_the_seed_in_gymnasium(flown):
     import gymnasium
@@ -53,6 +55,7 @@ def test_an_episode_is_that_of_the_seed_in_gymnasium(flown):
             assert gained == pytest.approx(float(wanted), rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
 def test_nothing_counts_after_the_end():
     env = make("land-on-deck", overrides={"time.duration_s": 4})
