@@ -165,7 +165,7 @@ class PersonCamera(AbstractSensor):
     def _read(self, inputs: SensorInputs, draws: Image) -> PersonsMeasurement:
         ground: Terrain = inputs.processes[TERRAIN]
         view, level = view_of(inputs.truth, self.mount), inputs.world.ground_z_m
-        seen = self._patches(view, level)
+        seen = self.patches(view, level)
         someone = self._occupied(ground, view, level, seen)
         scores = Scores.at(seen.range_m, ground.class_at(seen.x_world_m, seen.y_world_m))
         told = scores.log_likelihood_difference(scores.drawn(someone, draws))
@@ -173,8 +173,8 @@ class PersonCamera(AbstractSensor):
             jnp.where(seen.valid, told, 0.0), seen.x_world_m, seen.y_world_m, seen.valid
         )
 
-    def _patches(self, view: View, level_m: Real) -> Patch:
-        """What the middle of each cell sees."""
+    def patches(self, view: View, level_m: Real) -> Patch:
+        """What the middle of each cell sees, by row and column."""
         dtype = jnp.result_type(float)
         right = (jnp.arange(self.columns, dtype=dtype) + 0.5) * (self.width_px / self.columns)
         down = (jnp.arange(self.rows, dtype=dtype) + 0.5) * (self.height_px / self.rows)

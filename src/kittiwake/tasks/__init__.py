@@ -20,6 +20,9 @@ TASKS = Registry(
             "kittiwake.tasks.goto_waypoint:GotoWaypoint",
             "one Pelican flies to a waypoint, at little effort",
         ),
+        "complacs": Entry(
+            "kittiwake.tasks.complacs:Complacs", "one Pelican flies through 34 waypoints"
+        ),
         "keep-velocity": Entry(
             "kittiwake.tasks.keep_velocity:KeepVelocity", "one Pelican keeps a velocity in wind"
         ),

@@ -255,14 +255,18 @@ class Env:
 
     def baseline(self, state: EnvState) -> Float[Array, " numbers"] | None:
         """What a controller without learning does; None where the scenario's guidance is one."""
-        fleet = self.randomisation.flown(self.fleet, state.drawn)
-        told = self.cast.nothing_told()
-        seen = self._seen_in(fleet, state)
-        scene = self.cast.scene(fleet, state.fleet, seen, None, told, state.steps >= self.max_steps)
+        scene = self.scene(state)
         first = jax.tree.map(lambda leaf: leaf[0], scene.agents)
         if self.task.baseline(state.goal, first, scene) is None:
             return None
         return scene.each(lambda agent: self.task.baseline(state.goal, agent, scene)).reshape(-1)
+
+    def scene(self, state: EnvState) -> Scene:
+        """A world between two steps, without what agents did and told in the last one."""
+        fleet = self.randomisation.flown(self.fleet, state.drawn)
+        told, seen = self.cast.nothing_told(), self._seen_in(fleet, state)
+        last = state.steps >= self.max_steps
+        return self.cast.scene(fleet, state.fleet, seen, None, told, last)
 
     def believed(self, state: EnvState) -> Kinematics:
         """How agents believe to move, along a leading axis."""

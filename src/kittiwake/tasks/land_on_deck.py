@@ -37,7 +37,10 @@ NEAR = Bounds(-100.0, 100.0)
 TOUCHING_M = 0.02
 APPROACH_SCALE_M, SOFT_MPS = 5.0, 1.0
 LANDED, LANDED_SOFTLY = 5.0, 5.0
-VELOCITIES = velocities(Vec3(2.0, 2.0, 1.0))
+REACH_MPS = Vec3(2.0, 2.0, 1.0)
+VELOCITIES = velocities(REACH_MPS)
+# of the baseline: so near over the deck, and to its middle, it presses down
+PRESSED_M, ON_DECK_M = 0.01, 0.3
 
 
 class LandOnDeckObservation(eqx.Module):
@@ -101,6 +104,8 @@ class LandOnDeck(AbstractTask):
             "vehicles.drone.sensors.deck.yaw_deviation_rad": 0,
         },
         "windy": windy(3.0, 45.0),
+        # with short crests, so that the deck heaves, rolls and pitches on every course
+        "heaving-deck": {"world.waves": {"type": "jonswap", "sea_state": 2, "spreading": 5}},
     }
 
     def rung(self, vehicle: Vehicle) -> Rung:
@@ -156,14 +161,20 @@ class LandOnDeck(AbstractTask):
         return self._stands(goal).all() | scene.each(self._wet).any()
 
     def baseline(self, goal: Landing, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
-        """Over the deck, and down in a cone; beside that it waits a little higher."""
+        """Over the deck, and down in a cone; beside that it waits a little higher.
+
+        On the deck it presses down, so that a deck that falls away does not throw it off.
+        """
         told = self.observe(goal, agent, scene)
         way, deck = told.offset_world_m, told.deck_world_mps
         height, aside = -way.z, Vec3(way.x, way.y, 0.0).norm()
         sinking = jnp.clip(0.15 + 0.5 * height, 0.15, 0.5)
         waiting = jnp.clip(height - 0.4, -0.5, 0.5)
         down = jnp.where(aside < 0.12 + 0.2 * height, sinking, waiting)
-        return asking(VELOCITIES, Vec3(deck.x + 1.5 * way.x, deck.y + 1.5 * way.y, deck.z - down))
+        pressed = (height < PRESSED_M) & (aside < ON_DECK_M)
+        gain = jnp.where(pressed, 0.0, 1.5)
+        climb = jnp.where(pressed, -REACH_MPS.z, deck.z - down)
+        return asking(VELOCITIES, Vec3(deck.x + gain * way.x, deck.y + gain * way.y, climb))
 
     def _stands(self, goal: Landing) -> Array:
         # sums of steps are never quite the time asked for

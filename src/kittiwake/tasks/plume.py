@@ -28,7 +28,7 @@ from typing import Annotated, Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.kinematics import Start
@@ -44,11 +44,20 @@ from kittiwake.tasks.mates import mates, rows, ways_to
 from kittiwake.tasks.motion import FAR, FAST, Travel
 from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.pelican import LEAST, LOST, MAX_SPEED_MPS, free_velocities, without_noise
-from kittiwake.tasks.reference_locations import reference_locations
+from kittiwake.tasks.plume_sources import (
+    PUFFS,
+    STEADY,
+    Axes,
+    Emissions,
+    SourceBeliefs,
+    puff_pattern,
+)
+from kittiwake.tasks.reference_locations import reference_locations, support_of
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.starts import inside, scattered
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 from kittiwake.tasks.velocities import asking
+from kittiwake.tasks.whereabouts import away_from_others_mps, whereabouts
 
 SMOKE, NOSE = "smoke", "nose"
 CONCENTRATION = Bounds(-10.0, 100.0)
@@ -57,9 +66,13 @@ LOCATIONS, STEPS = Bounds(1.0, 1000.0), Bounds(0.0, 10000.0)
 STEEPNESS = 4
 # of a divergence: the nearest neighbour of a sample is another one
 LEAST_SAMPLES = 2
-# of the baseline: how far around itself it takes the air to be alike, and how little of its own
-# measurements makes it go to a location
+# of the baseline, in a cloud at rest: how far around itself it takes the air to be alike, and how
+# little of its own measurements makes it go to a location
 ALIKE_M, VISITED, GAIN_PER_S = 2.0, 0.5, 0.6
+# among sources: how long it stays near one, how long at each of some distances downwind of it, and
+# how far aside; who comes later stays farther away; and the wind in which it still holds a place
+DWELLS_S, PASSES_S, PASSES_M, ASIDE_M, BEHIND_M = 100.0, 10.0, (12.0, 6.0, 3.0, 1.5, 4.5), 1.0, 25.0
+HOLDS_MPS, LEVELS = 4.2, 40
 # how far from the limits the locations are that it goes to, from where it comes back, and how low
 KEPT_M, NEAR_M, SHELTERED_M = 12.0, 10.0, 8.0
 # at the tilt that its controller goes to it is 5.1 m/s
@@ -89,13 +102,17 @@ class Findings(eqx.Module):
         locations_world_m: the reference locations.
         weights: how much has been measured about each of them, for the baseline.
         sums: what was measured, by its weight.
+        told: the concentrations that were told last.
         samples: what was told and true; None where only the end counts.
+        sources: what is believed of them, for the baseline; None for a cloud at rest.
     """
 
     locations_world_m: Float[Array, "locations 3"]
     weights: Float[Array, " locations"]
     sums: Float[Array, " locations"]
+    told: Float[Array, " locations"]
     samples: Samples | None
+    sources: SourceBeliefs | None
 
 
 class AbstractPlumeTask(AbstractTask):
@@ -121,6 +138,8 @@ class AbstractPlumeTask(AbstractTask):
     )
     lost_reward: ClassVar[float] = LOST
     shared: ClassVar[bool] = True
+    # what may leave a source; None for a cloud at rest
+    emissions: ClassVar[Emissions | None] = STEADY
 
     def check(self, world: World, agents: int, steps: int) -> None:
         """Refuses samples of which there are too few to compare, or never enough."""
@@ -148,23 +167,35 @@ class AbstractPlumeTask(AbstractTask):
     def begin(self, scene: Scene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Findings:
         """The reference locations."""
         del vehicles
-        places = reference_locations(_cloud(scene), scene.world.area, self.locations, key)
+        place_key, source_key = jax.random.split(key)
+        places = reference_locations(_cloud(scene), scene.world.area, self.locations, place_key)
         none = jnp.zeros(self.locations, places.dtype)
         samples = Samples.none(self.locations, self.window) if self.window else None
-        return Findings(places, none, none, samples)
+        sources = None
+        if self.emissions is not None:
+            told = _wind(scene), scene.world.ground_z_m, self.emissions
+            sources = SourceBeliefs.begun(places, *told, source_key)
+        return Findings(places, none, none, none, samples, sources)
 
     def proceed(self, goal: Findings, scene: Scene, key: PRNGKeyArray) -> Findings:
         """What has been told and measured since."""
-        del key
-        samples = goal.samples
-        if samples is not None:
-            samples = samples.joined(self._true(goal, scene), self._told(scene))
+        sources = goal.sources
+        goal = replace(goal, told=self._told(scene))
+        if goal.samples is not None:
+            samples = goal.samples.joined(self._true(goal, scene), goal.told)
+            goal = replace(goal, samples=samples)
+        if sources is not None and self.emissions is not None:
+            here = whereabouts(scene.agents.estimate)
+            measured = scene.agents.measurements[NOSE].concentration
+            for i, own in enumerate(jax.random.split(key, len(here))):
+                told = _wind(scene), scene.world.ground_z_m, self.emissions
+                sources = sources.after(here[i], measured[i], *told, own)
+            return replace(goal, sources=sources)
         weights, sums = scene.each(lambda agent: _measured(goal, agent))
         return replace(
             goal,
             weights=goal.weights + weights.sum(axis=0),
             sums=goal.sums + sums.sum(axis=0),
-            samples=samples,
         )
 
     def observe(self, goal: Findings, agent: Agent, scene: Scene) -> PlumeObservation:
@@ -176,43 +207,85 @@ class AbstractPlumeTask(AbstractTask):
             concentration=agent.measurements[NOSE].concentration,
             ways_to_locations_world_m=goal.locations_world_m - rows(own.position_world_m)[None],
             ways_to_mates_world_m=ways_to(mates(scene, agent).estimate, own),
-            wind_world_mps=scene.world.wind.velocity_world_mps(WIND_HEIGHT_M),
+            wind_world_mps=_wind(scene),
         )
 
     def reward(self, goal: Findings, agent: Agent, scene: Scene) -> Real:
         """The reward above."""
         del agent
         if goal.samples is None:
-            missed = ((self._told(scene) - self._true(goal, scene)) ** 2).sum()
+            missed = ((goal.told - self._true(goal, scene)) ** 2).sum()
         else:
             missed = goal.samples.divergence(self.resolution)
         return -jnp.where(scene.last, missed, 0.0)
 
     def baseline(self, goal: Findings, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
-        """From each of one's locations to the nearest that nobody was at, telling what was met.
+        """To the sources in turn, or from location to location, telling what is expected.
 
-        Each agent has as many of them, from west to east, and leaves out what is too near to the
-        limits for gusts. When it was at all others, or is blown to a limit, it goes to their middle
-        and down, where there is less wind. Where nobody was it tells little.
+        Who is blown to a limit goes to the middle of the locations and down, where there is less
+        wind.
+        """
+        here, area = whereabouts(scene.agents.estimate), scene.world.area
+        own, height = here[agent.number], here[agent.number, 2] - scene.world.ground_z_m
+        if goal.sources is None:
+            goal_m, goes_on = self._next_location(goal, agent, scene)
+            expected = goal.sums / (goal.weights + 0.1 * VISITED)
+        else:
+            goal_m, goes_on = _place_by_source(goal.sources, agent.number, scene), True
+            expected = self._expected(goal, goal.sources, scene)
+        inside = _inside_by(goal.locations_world_m, area) > KEPT_M
+        share = inside.astype(own.dtype) / jnp.maximum(inside.astype(own.dtype).sum(), 1.0)
+        middle = (share @ goal.locations_world_m).at[2].set(own[2] + SHELTERED_M - height)
+        goes_on = goes_on & (_inside_by(own[None], area)[0] > NEAR_M)
+        asked = GAIN_PER_S * (jnp.where(goes_on, goal_m, middle) - own)
+        asked = asked + away_from_others_mps(agent.number, here)
+        x, y, z = _attainable(asked, rows(scene.world.wind.velocity_world_mps(height)))
+        told = 2.0 * jnp.clip(expected / self.most, 0.0, 1.0) ** (1.0 / STEEPNESS) - 1.0
+        return asking(free_velocities(tuple(map(str, range(self.locations)))), Vec3(x, y, z), told)
+
+    def figures(self, goal: Findings, scene: Scene) -> dict[str, Real]:
+        """How far the location of which most is told is from a source, and what is told wrongly.
+
+        Among puffs it is that of which most has been told on average in the present window.
+        """
+        told = goal.told
+        if goal.samples is None:
+            wrong = {"squared_error": ((told - self._true(goal, scene)) ** 2).sum()}
+        else:
+            there = jnp.arange(self.window, dtype=jnp.int32)[None] < goal.samples.count
+            told = jnp.where(there, goal.samples.told, 0.0).sum(axis=1)
+            wrong = {"divergence": goal.samples.divergence(self.resolution)}
+        place = goal.locations_world_m[jnp.argmax(told)]
+        away_m = support_of(_cloud(scene)).away_m(place)
+        return {"distance_from_source_m": away_m, **wrong}
+
+    def _next_location(
+        self, goal: Findings, agent: Agent, scene: Scene
+    ) -> tuple[Float[Array, "3"], Bool[Array, ""]]:
+        """The nearest of one's locations that nobody was at, and whether there is one.
+
+        Each agent has as many of them, from west to east, and leaves out what is near the limits.
         """
         places, here = goal.locations_world_m, rows(agent.estimate.position_world_m)
         count = len(jnp.asarray(scene.agents.number))
         ranks = jnp.argsort(jnp.argsort(places[:, 0])).astype(jnp.int32)
-        area = scene.world.area
         own = (ranks * count) // self.locations == agent.number
-        own = own & (_inside_by(places, area) > KEPT_M)
+        own = own & (_inside_by(places, scene.world.area) > KEPT_M)
         ways = places - here[None]
         apart = jnp.where(own & (goal.weights < VISITED), (ways**2).sum(axis=1), jnp.inf)
         nearest = jnp.argmin(apart)
-        share = jnp.asarray(own, ways.dtype) / jnp.maximum(jnp.asarray(own, ways.dtype).sum(), 1.0)
-        height = here[2] - scene.world.ground_z_m
-        middle = (share @ ways).at[2].set(SHELTERED_M - height)
-        goes_on = jnp.isfinite(apart[nearest]) & (_inside_by(here[None], area)[0] > NEAR_M)
-        asked = GAIN_PER_S * jnp.where(goes_on, ways[nearest], middle)
-        x, y, z = _attainable(asked, rows(scene.world.wind.velocity_world_mps(height)))
-        met = goal.sums / (goal.weights + 0.1 * VISITED)
-        told = 2.0 * jnp.clip(met / self.most, 0.0, 1.0) ** (1.0 / STEEPNESS) - 1.0
-        return asking(free_velocities(tuple(map(str, range(self.locations)))), Vec3(x, y, z), told)
+        return places[nearest], jnp.isfinite(apart[nearest])
+
+    def _expected(
+        self, goal: Findings, sources: SourceBeliefs, scene: Scene
+    ) -> Float[Array, " locations"]:
+        """What the locations hold as believed of the sources; among puffs a sample of it."""
+        places, wind = goal.locations_world_m, _wind(scene)
+        each = sources.concentrations(places, wind, scene.world.ground_z_m)
+        if goal.samples is not None:
+            at = sources.sources_world_m()
+            each = each * puff_pattern(Axes.of(wind), at, places, scene.time_s)
+        return each.sum(axis=0)
 
     def _true(self, goal: Findings, scene: Scene) -> Float[Array, " locations"]:
         cloud, time_s = _cloud(scene), scene.time_s
@@ -226,6 +299,40 @@ class AbstractPlumeTask(AbstractTask):
 
 def _cloud(scene: Scene) -> AbstractCloud:
     return scene.processes[PLUME + SMOKE]
+
+
+def _wind(scene: Scene) -> Vec3:
+    """As agents are told it."""
+    return scene.world.wind.velocity_world_mps(WIND_HEIGHT_M)
+
+
+def _place_by_source(sources: SourceBeliefs, number: Any, scene: Scene) -> Float[Array, "3"]:
+    """Where an agent is to measure: nearer to a source and farther away, around its middle line.
+
+    Where there are more sources than agents, these take them in turn. The place is never so high
+    that it could not be held in the wind.
+    """
+    count, time_s = len(jnp.asarray(scene.agents.number)), scene.time_s
+    turn = jnp.floor(time_s / DWELLS_S).astype(jnp.int32)
+    there = jnp.maximum(sources.there.sum(), 1).astype(jnp.int32)
+    turn = jnp.where(there > count, turn, 0)
+    # those that there are come first
+    order = jnp.argsort(~sources.there)
+    source = sources.sources_world_m()[order[(number + turn * count) % there]]
+    step = jnp.floor(time_s / PASSES_S)
+    behind = BEHIND_M * jnp.asarray(number // there, source.dtype)
+    ahead = jnp.asarray(PASSES_M, source.dtype)[step.astype(jnp.int32) % len(PASSES_M)] + behind
+    axes = Axes.of(_wind(scene))
+    around = ASIDE_M * jnp.stack([jnp.cos(2.4 * step), jnp.sin(2.4 * step)])
+    x, y = axes.east * ahead - axes.north * around[0], axes.north * ahead + axes.east * around[0]
+    place = source + jnp.stack([x, y, around[1]])
+    area, ground = scene.world.area, scene.world.ground_z_m
+    levels = jnp.linspace(SHELTERED_M, area.z_m[1] - ground - NEAR_M, LEVELS, dtype=place.dtype)
+    speeds = jax.vmap(lambda z: scene.world.wind.velocity_world_mps(z).norm())(levels)
+    highest = jnp.max(jnp.where(speeds < HOLDS_MPS, levels, SHELTERED_M))
+    low, high = jnp.asarray([area.x_m, area.y_m], place.dtype).T
+    level = jnp.clip(place[:2], low + KEPT_M, high - KEPT_M)
+    return jnp.append(level, ground + jnp.clip(place[2] - ground, 0.5 * SHELTERED_M, highest))
 
 
 def _inside_by(
@@ -265,6 +372,7 @@ class PlumeGaussian(AbstractPlumeTask):
     most: Annotated[Real, POSITIVE] = 1.0
 
     scenario: ClassVar[str] = "plume-gaussian"
+    emissions: ClassVar[Emissions | None] = None
 
 
 class PlumeDispersion(AbstractPlumeTask):
@@ -290,6 +398,8 @@ class AbstractPuffTask(AbstractPlumeTask):
 
     most: Annotated[Real, POSITIVE] = 1.0
     window: Annotated[int, STEPS] = eqx.field(static=True, default=100)
+
+    emissions: ClassVar[Emissions | None] = PUFFS
 
 
 class PlumePuff(AbstractPuffTask):

@@ -46,6 +46,10 @@ class AbstractSupport(eqx.Module):
         """Whether a place is in it."""
 
     @abstractmethod
+    def away_m(self, place: Corner) -> Float[Array, ""]:
+        """How far a place is from the nearest source."""
+
+    @abstractmethod
     def drawn(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
         """So many places, some of them in it, and those as far as possible between two corners."""
 
@@ -59,6 +63,10 @@ class Resting(AbstractSupport):
         """Where it is dense enough."""
         dense = self.cloud.concentration(Vec3.of(place), 0.0)
         return jnp.asarray(dense > THRESHOLD * self.cloud.peak)
+
+    def away_m(self, place: Corner) -> Float[Array, ""]:
+        """From its middle."""
+        return jnp.sqrt(((place - rows(self.cloud.position_world_m)) ** 2).sum())
 
     def drawn(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
         """From the box about the ellipsoid."""
@@ -94,6 +102,11 @@ class Carried(AbstractSupport):
         v = seen.twice_variance_m2
         share = jnp.exp(-seen.aside_m * seen.aside_m / v) * seen.height_share / self.volume(v)
         return (self.there & (seen.ahead_m > 0.0) & (share > THRESHOLD)).any()
+
+    def away_m(self, place: Corner) -> Float[Array, ""]:
+        """From the nearest of those that there are."""
+        ways = jnp.sqrt(((place[None] - self.sources_world_m) ** 2).sum(axis=1))
+        return jnp.min(jnp.where(self.there, ways, jnp.inf))
 
     def drawn(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
         """From boxes downwind of the sources, which end with the support or between the corners.

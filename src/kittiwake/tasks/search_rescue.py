@@ -8,7 +8,6 @@ all look north.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
@@ -24,25 +23,20 @@ from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sensors.person_camera import PersonsMeasurement
-from kittiwake.tasks.mates import mates, rows, ways_to
+from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
+from kittiwake.tasks.mates import mates, ways_to
 from kittiwake.tasks.motion import COMPONENT, FAR, Travel
 from kittiwake.tasks.needs import Needs
 from kittiwake.tasks.pelican import LOST, free_velocities, windy_from_anywhere, without_noise
+from kittiwake.tasks.person_search import Beliefs
 from kittiwake.tasks.rung import Rung
 from kittiwake.tasks.starts import inside, scattered
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 from kittiwake.tasks.velocities import asking
+from kittiwake.tasks.whereabouts import whereabouts
 
 CAMERA = "camera"
 EVIDENCE = Bounds(-200.0, 200.0)
-# of the baseline: the height of the first agent's lanes and how much higher those of the next one
-# are, how wide they are, and the evidence that it goes after, first from there and then from nearby
-SWEEP_M, HIGHER_M, LANE_M, CLEAR, LIKELY = 15.0, 3.0, 8.0, 7.0, 3.5
-# how long it remembers a place
-KEPT_S = 6.0
-# how high it stops beside a person, how fast it flies, how fast it makes up for what is missing
-BESIDE_M, SPEED_MPS, GAIN_PER_S = 3.0, 2.5, 0.5
 
 
 class SearchObservation(Travel):
@@ -65,14 +59,12 @@ class Search(eqx.Module):
     Attributes:
         found: which persons have been found.
         new: how many of them in the last step.
-        marks_world_m: where each agent's camera saw what looked most like a person.
-        since_s: how long ago.
+        beliefs: of the searchers without learning, by estimates and images alone.
     """
 
     found: Bool[Array, " persons"]
     new: Count
-    marks_world_m: Float[Array, "agents 2"]
-    since_s: Float[Array, " agents"]
+    beliefs: Beliefs
 
 
 def _conditions(east_m: int) -> dict[str, dict[str, Any]]:
@@ -115,10 +107,11 @@ class AbstractSearchRescue(AbstractTask):
         """Nobody is found."""
         del key
         ground: Terrain = scene.processes[TERRAIN]
-        nowhere = jnp.zeros((len(vehicles), 2))
-        long_ago = jnp.full(len(vehicles), jnp.inf, nowhere.dtype)
+        camera = vehicles[0].sensors[CAMERA].component.sensor
+        assert isinstance(camera, PersonCamera), "nothing else measures persons"
+        beliefs = Beliefs.begun(camera, scene.agents.estimate, scene.world.area)
         nobody = jnp.zeros_like(ground.there)
-        return Search(nobody, jnp.zeros((), jnp.int32), nowhere, long_ago)
+        return Search(nobody, jnp.zeros((), jnp.int32), beliefs)
 
     def proceed(self, goal: Search, scene: Scene, key: PRNGKeyArray) -> Search:
         """Who is found now."""
@@ -132,9 +125,11 @@ class AbstractSearchRescue(AbstractTask):
 
         beside = jnp.asarray(scene.each(stands_beside)).any(axis=0) & ground.there
         new = jnp.sum(beside & ~goal.found, dtype=jnp.int32)
-        later = replace(goal, found=goal.found | beside, new=new)
-        marks, since = scene.each(lambda agent: self._marked(later, agent, scene))
-        return replace(later, marks_world_m=marks, since_s=since)
+        own = scene.agents
+        beliefs = goal.beliefs.after(
+            own.estimate, own.measurements[CAMERA], scene.world.ground_z_m, 1.0 / self.rate_hz
+        )
+        return Search(goal.found | beside, new, beliefs)
 
     def observe(self, goal: Search, agent: Agent, scene: Scene) -> SearchObservation:
         """What it believes of itself and is told by the camera and the others."""
@@ -155,54 +150,16 @@ class AbstractSearchRescue(AbstractTask):
         return jnp.where(goal.new > 0, found, -self.cost_of_a_step)
 
     def baseline(self, goal: Search, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
-        """Lanes to the north and back, one east of the other, and down to what looks like a person.
+        """Along lanes, and down to what its images say is a person, to stop there for a while."""
+        here = whereabouts(scene.agents.estimate)
+        velocity = goal.beliefs.velocity_world_mps(agent.number, here, scene.world.ground_z_m)
+        return asking(free_velocities(), Vec3.of(velocity))
 
-        It remembers where that was as long as it may be out of the image.
-        """
-        here = rows(agent.estimate.position_world_m)
-        height = here[2] - scene.world.ground_z_m
-        way = goal.marks_world_m[agent.number] - here[:2]
-        near = (height < self.within_m - 1.0) & (jnp.abs(way).max() < 1.5)
-        there = GAIN_PER_S * jnp.concatenate([way, (BESIDE_M - height)[None]])
-        going = jnp.where(near, 0.0, there)
-        follows = goal.since_s[agent.number] < KEPT_S
-        x, y, z = jnp.where(follows, going, self._sweeping(here, height, agent, scene))
-        return asking(free_velocities(), Vec3(x, y, z))
-
-    def _marked(
-        self, goal: Search, agent: Agent, scene: Scene
-    ) -> tuple[Float[Array, "2"], Float[Array, ""]]:
-        """What looks like a person that is not found: near the mark there is, or else very much."""
-        mark, since = goal.marks_world_m[agent.number], goal.since_s[agent.number]
-        image, ground = agent.measurements[CAMERA], scene.processes[TERRAIN]
-        places = jnp.stack([image.x_world_m, image.y_world_m], axis=-1)
-
-        def known(place: Float[Array, "2"]) -> Bool[Array, ""]:
-            apart = jnp.abs(place[None] - ground.persons_world_m).max(axis=1)
-            return ((apart < self.within_m) & goal.found).any()
-
-        follows = (since < KEPT_S) & ~known(mark)
-        beside = jnp.abs(places - mark[None, None]).max(axis=-1) < self.within_m
-        fresh = image.valid & ~jax.vmap(jax.vmap(known))(places) & (beside | ~follows)
-        evidence = jnp.where(fresh, image.evidence, -jnp.inf)
-        best = jnp.unravel_index(jnp.argmax(evidence), evidence.shape)
-        seen = evidence[best] > jnp.where(follows, LIKELY, CLEAR)
-        waited = jnp.where(follows, since + 1.0 / self.rate_hz, jnp.inf)
-        return jnp.where(seen, places[best], mark), jnp.where(seen, 0.0, waited)
-
-    def _sweeping(
-        self, here: Float[Array, "3"], height: Real, agent: Agent, scene: Scene
-    ) -> Float[Array, "3"]:
-        """The velocity of who has seen nobody."""
-        area = scene.world.area
-        middle = 0.4 * (area.y_m[1] - area.y_m[0])
-        north = jnp.floor(here[0] / LANE_M) % 2.0 == 0.0
-        done = jnp.where(north, here[1] > middle, here[1] < -middle)
-        along = jnp.where(done, 0.0, jnp.where(north, SPEED_MPS, -SPEED_MPS))
-        lane = (jnp.floor(here[0] / LANE_M) + 0.5) * LANE_M
-        east = jnp.where(done, SPEED_MPS, GAIN_PER_S * (lane - here[0]))
-        level = SWEEP_M + HIGHER_M * jnp.asarray(agent.number, jnp.result_type(float))
-        return jnp.stack([east, along, GAIN_PER_S * (level - height)])
+    def figures(self, goal: Search, scene: Scene) -> dict[str, Real]:
+        """How many persons have been found, and how many there are."""
+        ground: Terrain = scene.processes[TERRAIN]
+        counts = {"persons_found": goal.found, "persons": ground.there}
+        return {name: who.astype(float).sum() for name, who in counts.items()}
 
     def _away_m(self, motion: Kinematics, person: Float[Array, "2"], scene: Scene) -> Real:
         place = Vec3(person[0], person[1], scene.world.ground_z_m)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +14,6 @@ from kittiwake.core.strong import strong
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
 from kittiwake.tasks.task import Agent, Scene
-from kittiwake.tasks.worlds import Worlds
 
 
 def motion(position_m, velocity_mps=(0.0, 0.0, 0.0)):
@@ -72,31 +70,6 @@ class Flights:
         with self.env.mode():
             return self._begun(keys(count))[0]
 
-    def returns(self, policy, count):
-        """What a policy gets in so many episodes."""
-        worlds, size = Worlds(self.env, count), (count, self.env.action_size)
-
-        def acted(state, key):
-            if policy == "random":
-                return jax.random.uniform(key, size, jnp.result_type(float), -1.0, 1.0)
-            # None where the scenario's guidance flies
-            return jax.vmap(self.env.baseline, in_axes=(axes(state.envs),))(state.envs)
-
-        def stepped(carried, number):
-            state, gained, going = carried
-            step = worlds.step(state, acted(state, jax.random.fold_in(seed_key(2), number)))
-            gained = gained + jnp.where(going, step.reward, 0.0)
-            return (step.state, gained, going & ~(step.terminated | step.truncated)), None
-
-        @jax.jit
-        def flown(key):
-            begun = (worlds.reset(key)[0], jnp.zeros(count), jnp.ones(count, bool))
-            numbers = jnp.arange(self.env.max_steps, dtype=jnp.int32)
-            return jax.lax.scan(stepped, begun, numbers)[0][1]
-
-        with self.env.mode():
-            return np.asarray(flown(seed_key(1)))
-
     def truths(self, state):
         """Places and velocities of all vehicles by name, in the order of the fleet."""
         motions = self.env.fleet.truths(state.fleet)
@@ -109,12 +82,6 @@ class Flights:
             )
         ]
         return {name: (rows[0][i], rows[1][i]) for i, name in enumerate(names)}
-
-
-def axes(envs):
-    """Along which worlds are mapped over: all but their clock."""
-    mapped = jax.tree.map(lambda _: 0, envs)
-    return eqx.tree_at(lambda all_: all_.fleet.tick, mapped, None)
 
 
 def keys(count):

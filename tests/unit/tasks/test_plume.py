@@ -35,7 +35,7 @@ def scene(told, *, last):
 
 def begun(samples=None):
     none = jnp.zeros(4)
-    return Findings(jnp.asarray(PLACES), none, none, samples)
+    return Findings(jnp.asarray(PLACES), none, none, none, samples, None)
 
 
 def test_at_the_end_the_squares_of_what_is_told_wrongly_are_lost():

@@ -37,6 +37,9 @@ SAID = {
     "keep-spot-without-reward": Said(1, *SPOT, 3000, gusts=False),
     "keep-spot-10": Said(10, (-120, 120), (-10, 10), 40, 50, 3000, gusts=False),
     "goto-waypoint": Said(1, (-70, 70), (-70, 70), 50, 50, 3000, gusts=False),
+    "complacs": Said(
+        *(1, (-15, 80), (-15, 15), 20, 50, 30000), gusts=False, task={"within_m": 0.4}
+    ),
     "keep-velocity": Said(1, *SPOT, 750, wind_mps=2.5, gusts=False),
     "cats-mouse": Said(
         *(3, *WIDE, 40, 1, 1000),
@@ -73,6 +76,7 @@ BY_STICKS = [
     "keep-spot-without-reward",
     "keep-spot-10",
     "goto-waypoint",
+    "complacs",
     "keep-velocity",
 ]
 SOURCES = {
@@ -83,6 +87,12 @@ SOURCES = {
     "plume-multi-puff": (1, 4),
     "plume-team-puff": (1, 4),
 }
+
+
+def test_the_pelican_of_complacs_turns_no_faster_than_two_radians_per_second():
+    (pelican,) = made("complacs").vehicles
+    (other,) = made("keep-spot").vehicles
+    assert (pelican.dynamics.max_rate_radps, other.dynamics.max_rate_radps) == (2.0, 3.0)
 
 
 def gusts_of(env):

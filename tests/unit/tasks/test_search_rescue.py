@@ -8,8 +8,9 @@ from tests.unit.tasks import scenes
 
 from kittiwake.core.terrain import Terrain
 from kittiwake.core.world import FlightArea
-from kittiwake.sensors.person_camera import PersonsMeasurement
+from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
 from kittiwake.tasks.make import make
+from kittiwake.tasks.person_search import Beliefs
 from kittiwake.tasks.search_rescue import Search, SearchRescue, SearchRescue3
 
 PERSONS = [(0.0, 0.0), (6.0, 0.0), (40.0, 0.0)]
@@ -30,9 +31,11 @@ def found(agents, before=(False, False, False), there=(True, True, True)):
     seekers = [scenes.agent(*own, measurements={"camera": blind}) for own in agents]
     world = scenes.scene(seekers, processes={"terrain": ground})
     task = SearchRescue3()
-    marks, since = jnp.zeros((len(agents), 2)), jnp.full(len(agents), jnp.inf)
-    goal = Search(jnp.asarray(before), jnp.zeros((), jnp.int32), marks, since)
+    beliefs = Beliefs.begun(PersonCamera(columns=2, rows=2), world.agents.estimate, FlightArea())
+    goal = Search(jnp.asarray(before), jnp.zeros((), jnp.int32), beliefs)
     goal = task.proceed(goal, world, scenes.keys(1)[0])
+    figures = task.figures(goal, world)
+    assert figures == {"persons_found": sum(goal.found.tolist()), "persons": sum(there)}
     return goal.found.tolist(), int(goal.new), float(task.reward(goal, seekers[0], world))
 
 

@@ -1,0 +1,75 @@
+"""The built-in policy of every task does it better than hovering and than random actions.
+
+Ten seeds each, in the task's own wind and noise. Who hovers and who acts at random begins the same
+episodes, so that returns are compared by pairs: the mean of their differences is above zero with
+its whole 95 % interval. The bounds of what a policy reaches are half of what was measured, or more.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from kittiwake.tasks import TASKS
+from kittiwake.tasks.evaluation import Interval, evaluate, figures, policies
+from kittiwake.tasks.make import make
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("single_precision")]
+
+# tasks in which a step is worth nothing, with the figure that tells them apart, if there is one
+WITHOUT_REWARD = {"keep-spot-without-reward": None, "complacs": "waypoints_reached"}
+CASES = [(name, None) for name in TASKS.names()] + [("land-on-deck", "heaving-deck")]
+IDS = [name if conditions is None else f"{name}-{conditions}" for name, conditions in CASES]
+# whose episodes end early because the task is done
+DONE_EARLY = {"land-on-deck", "hallway", "obstacle-race", "survey-coverage", "cats-mouse"}
+
+
+@cache
+def flown(name, conditions):
+    env = make(name, conditions=conditions)
+    return env, evaluate(env, policies(env))
+
+
+@pytest.mark.parametrize(("name", "conditions"), CASES, ids=IDS)
+def test_built_in_policy_beats_hovering_and_random_actions(name, conditions):
+    env, found = flown(name, conditions)
+    figure = WITHOUT_REWARD.get(name, "")
+    if figure is None:
+        assert found["built-in"].returns.mean() >= found["hovering"].returns.mean()
+        return
+    scores = {
+        who: figures(env, own)[figure] if figure else own.returns for who, own in found.items()
+    }
+    for other in ("hovering", "random"):
+        better = Interval.of(np.float64(scores["built-in"]) - scores[other])
+        assert better.mean - better.reach > 0.0 or better.reach == 0.0 < better.mean
+
+
+@pytest.mark.parametrize("name", [name for name in TASKS.names() if name not in DONE_EARLY])
+def test_built_in_policy_loses_no_vehicle(name):
+    assert not flown(name, None)[1]["built-in"].ended_early.any()
+
+
+@pytest.mark.parametrize("name", ["search-rescue", "search-rescue-3"])
+def test_searchers_find_a_person_in_most_episodes(name):
+    env, found = flown(name, None)
+    persons = figures(env, found["built-in"])["persons_found"]
+    assert (persons >= 1).mean() >= 0.6
+    assert not figures(env, found["hovering"])["persons_found"].any()
+
+
+@pytest.mark.parametrize("name", [name for name in TASKS.names() if name.startswith("plume-")])
+def test_what_is_told_of_a_plume_is_less_than_half_as_wrong_as_nothing(name):
+    _, found = flown(name, None)
+    assert found["built-in"].returns.mean() > 0.5 * found["hovering"].returns.mean()
+
+
+def test_all_waypoints_of_complacs_are_reached():
+    env, found = flown("complacs", None)
+    assert (figures(env, found["built-in"])["waypoints_reached"] == 34).all()
+
+
+def test_most_episodes_on_a_heaving_deck_end_on_it():
+    _, found = flown("land-on-deck", "heaving-deck")
+    landed = found["built-in"].ended_early & (found["built-in"].returns > 5.0)
+    assert landed.mean() >= 0.8

@@ -1,0 +1,62 @@
+"""Built-in policies know what sensors and estimates say, and nothing of what is true."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.unit.tasks import scenes
+
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.tasks.make import make
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("single_precision")]
+
+
+def elsewhere(scene):
+    """The same estimates and measurements; vehicles, persons and sources are somewhere else."""
+    shift = Vec3(9.0, -7.0, 5.0)
+
+    def moved(agent):
+        place = agent.truth.position_world_m + shift
+        return replace(agent, truth=replace(agent.truth, position_world_m=place))
+
+    processes = {
+        name: jax.tree.map(
+            lambda leaf: leaf + 3.0 if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf, state
+        )
+        for name, state in scene.processes.items()
+    }
+    return replace(scene, agents=jax.vmap(moved)(scene.agents), processes=processes)
+
+
+@pytest.mark.parametrize("name", ["search-rescue-3", "plume-gaussian", "plume-team", "plume-puff"])
+def test_what_is_true_changes_nothing(name):
+    env = make(name)
+    key = scenes.keys(1)[0]
+    state, _ = jax.jit(env.reset)(key)
+
+    @jax.jit
+    def acted(state, scene):
+        goal = env.task.proceed(state.goal, scene, key)
+        return goal, scene.each(lambda agent: env.task.baseline(goal, agent, scene))
+
+    scene = env.scene(state)
+    goal, actions = acted(state, scene)
+    other_goal, other_actions = acted(state, elsewhere(scene))
+    np.testing.assert_array_equal(actions, other_actions)
+    for belief in ("beliefs", "sources", "weights", "sums"):
+        same = jax.tree.map(
+            np.array_equal, *(getattr(one, belief, None) for one in (goal, other_goal))
+        )
+        assert all(jax.tree.leaves(same))
+
+
+def test_searchers_do_not_know_who_has_been_found():
+    env = make("search-rescue")
+    state, _ = jax.jit(env.reset)(scenes.keys(1)[0])
+    scene = env.scene(state)
+    found = replace(state.goal, found=jnp.ones_like(state.goal.found))
+    act = jax.jit(lambda goal: scene.each(lambda agent: env.task.baseline(goal, agent, scene)))
+    np.testing.assert_array_equal(act(state.goal), act(found))
