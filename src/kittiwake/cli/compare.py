@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kittiwake.cli.check import Overrides, Scenario
+from kittiwake.cli.check import Overrides, Scenario, show_notes
 from kittiwake.cli.run import keep_compiled
 from kittiwake.core.errors import ScenarioError
 
@@ -65,6 +65,7 @@ def compare(
         message = f"--controllers {controllers}: write different names with commas between them"
         raise ScenarioError(message)
     compared = variants(scenario, names, overrides or (), noise)
+    show_notes(next(iter(compared.values())).undrawn())
     stem = Path(scenario).stem
     folder = out or Path("runs") / f"compare-{stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     prepare_folder(folder)

@@ -24,7 +24,7 @@ from kittiwake.scenario.problems import MAX_PROBLEMS, render_problems
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import ScenarioSchema, TimeSettings, VehicleSchema
 from kittiwake.scenario.size import check_duration, check_fleet_size
-from kittiwake.scenario.starts import lost_starts
+from kittiwake.scenario.starts import lost_sentences
 from kittiwake.scenario.teams import teams
 from kittiwake.scenario.vehicle_builder import VehicleBuilder
 from kittiwake.scenario.world_builder import WorldBuilder
@@ -162,7 +162,7 @@ class _Builder:
         return None
 
     def _note_lost_starts(self, world: World, vehicles: Mapping[str, Vehicle]) -> None:
-        for said in islice(lost_starts(world, vehicles), MAX_PROBLEMS):
+        for said in islice(lost_sentences(world, vehicles), MAX_PROBLEMS):
             advice = "move the start, or write lost_vehicle: continue"
             self.problems.note(("vehicles",), f"{said}; {advice}")
 

@@ -88,6 +88,24 @@ def test_an_override_that_cannot_be_followed_is_refused():
         kw.load("keep-spot", {"vehicles.pelicna.start.yaw_deg": 3})
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("vehicles.pelican.wind", 1, "overrides={'vehicles.pelican.wind': 1}: vehicles.pelican."),
+        ("seed", True, "overrides={'seed': True}: seed: true is not allowed; must be"),
+        ("vehicles", {}, "overrides={'vehicles': {}}: set the values of one vehicle, as in over"),
+        ("world.wind", {"type": "shear"}, "'shear'}}: world.wind.from_deg is missing"),
+        ("a..b", 1, "overrides={'a..b': 1}: write a path and a value, as in overrides={'vehicles."),
+    ],
+)
+@pytest.mark.parametrize("load", [kw.load, lambda name, given: kw.make(name, overrides=given)])
+def test_an_override_in_python_is_refused_in_the_words_of_python(load, path, value, said):
+    with pytest.raises(ScenarioError) as refused:
+        load("keep-spot", {path: value})
+    assert said in str(refused.value)
+    assert "--set" not in str(refused.value)
+
+
 def test_names_and_step_are_those_of_the_scenario(pair):
     assert pair.names == ("pelican-1", "pelican-2")
     assert pair.dt_s == 0.02
@@ -336,8 +354,9 @@ def test_a_sensor_that_is_not_there_is_refused_with_the_nearest_one(seen_by_the_
         with pytest.raises(UnknownSensorError) as refused:
             by_sensor["gns"]
         assert isinstance(refused.value, KeyError)
-        assert str(refused.value).startswith("there is no sensor 'gns'. Allowed: altimeter, gnss, ")
-        assert str(refused.value).endswith("Did you mean 'gnss'?")
+        assert str(refused.value).startswith(
+            "there is no sensor 'gns'. Did you mean 'gnss'? Allowed: altimeter, gnss, "
+        )
         assert by_sensor.get("gns") is None
         assert "gns" not in by_sensor
 
