@@ -53,7 +53,7 @@ COMMANDS = {
     ("bench", "deck-landing-mujoco"): "mujoco",
 }
 LONG_COMMANDS = {
-    ("compare", "keep-spot", "--controllers", "qrsim-velocity", "--out", "compared"): None,
+    ("compare", "keep-spot", "--controllers", "qrsim-waypoint", "--out", "compared"): None,
     ("bench", "rollout-1"): None,
     ("serve", "flock-hub-8", "--hub", "--duration", "1", "--quiet", "--out", "hub"): None,
 }

@@ -24,8 +24,8 @@ from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.swarming import Membership
 from kittiwake.vehicles import VEHICLES
 
-# the keys of what is drawn for each episode of a task
-DRAWN = ("randomise", "randomize", "curriculum")
+# both spellings of the key of what is drawn for each episode of a task
+RANDOMISE = ("randomise", "randomize")
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,11 @@ class Scenario:
         return [*found, *self.undrawn()]
 
     def undrawn(self) -> list[str]:
-        """Return a sentence for each key of draws, which count in the episodes of a task alone."""
+        """Return what to say of draws, which count in the episodes of a task alone."""
         return [
             f"{key}: counts in the episodes of a task alone (kw.make, Gymnasium, PettingZoo); a "
             "flight takes the values that the rest of the scenario says"
-            for key in DRAWN
+            for key in RANDOMISE
             if self.document.data.get(key)
         ]
 
