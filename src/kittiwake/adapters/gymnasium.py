@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from os import PathLike, fspath
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakValueDictionary
 
 import gymnasium
 import jax
@@ -36,6 +37,8 @@ from kittiwake.viewer.portrait import Portrait
 
 Numbers = Float[np.ndarray, "..."]
 Picture = UInt8[np.ndarray, "height width 3"]
+# a task, its conditions, and overrides by path as they are written
+TaskKey = tuple[str, str | None, tuple[tuple[str, str], ...]]
 SEEDS = 2**63
 # width and height in pixels
 PICTURE = (480, 320)
@@ -75,11 +78,19 @@ class Single:
         return self.env.rows(self._packing.unpack(floats, words))
 
 
-@lru_cache(maxsize=32)
-def _of_a_task(task: str, conditions: str | None, overrides: tuple[tuple[str, str], ...]) -> Single:
-    """What environments of the same task share."""
-    given = {path: json.loads(value) for path, value in overrides}
-    return Single(make(task, conditions=conditions, overrides=given))
+# what environments of the same task share, as long as one of them lives; compiled, it takes 40 MB
+_SHARED: WeakValueDictionary[TaskKey, Single] = WeakValueDictionary()
+
+
+@lru_cache(maxsize=1)
+def _of_a_task(key: TaskKey) -> Single:
+    """What environments of a task share; that of the last one is kept for the next."""
+    task, conditions, overrides = key
+    shared = _SHARED.get(key)
+    if shared is None:
+        given = {path: json.loads(value) for path, value in overrides}
+        shared = _SHARED[key] = Single(make(task, conditions=conditions, overrides=given))
+    return shared
 
 
 def single(
@@ -88,7 +99,7 @@ def single(
     """The functions of a task's world; of a file, which may change, they are made anew."""
     if fspath(task) in TASKS.entries:
         values = tuple((path, written(value)) for path, value in sorted(overrides.items()))
-        return _of_a_task(fspath(task), conditions, values)
+        return _of_a_task((fspath(task), conditions, values))
     return Single(make(task, conditions=conditions, overrides=overrides))
 
 

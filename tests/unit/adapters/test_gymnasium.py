@@ -1,12 +1,13 @@
 """What the environments say to those who use them in a wrong way."""
 
+import gc
 from functools import partial
 
 import gymnasium
 import numpy as np
 import pytest
 
-from kittiwake.adapters.gymnasium import TaskEnv, TaskVectorEnv
+from kittiwake.adapters.gymnasium import Single, TaskEnv, TaskVectorEnv
 from kittiwake.adapters.pettingzoo import TaskParallelEnv
 from kittiwake.core.errors import ScenarioError
 
@@ -208,3 +209,24 @@ def test_what_is_seen_may_be_written_over(pair):
     seen["pelican-1"][:] = 99.0
     pair.state()[:] = 99.0
     np.testing.assert_array_equal(pair.state(), before)
+
+
+def living():
+    gc.collect()
+    return sum(isinstance(one, Single) for one in gc.get_objects())
+
+
+def test_what_closed_environments_had_compiled_is_released(env):
+    before = living()
+    for gravity_mps2 in (9.7, 9.75, 9.8, 9.85):
+        changes = {"world.gravity_mps2": gravity_mps2, "time.duration_s": 0.04}
+        TaskEnv("keep-spot", conditions="noiseless", overrides=changes)
+        # that of the last one is kept for the next
+        assert living() <= before + 1
+
+
+def test_environments_of_one_task_share_what_is_compiled(env):
+    same = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
+    TaskEnv("keep-spot", conditions="noiseless")
+    again = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
+    assert again._single is same._single is env._single

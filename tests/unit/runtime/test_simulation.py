@@ -1,6 +1,8 @@
 """A scenario in a person's hands: loading, stepping with own commands, observing."""
 
+import gc
 import json
+import weakref
 
 import equinox as eqx
 import jax
@@ -367,3 +369,20 @@ def test_what_is_there_of_each_sensor_is_a_dictionary_to_jax(seen_by_the_pelican
     assert flags == {name: not flag for name, flag in fresh.items()}
     paths = [path for path, _ in jax.tree_util.tree_leaves_with_path(fresh)]
     assert paths == [path for path, _ in jax.tree_util.tree_leaves_with_path(dict(fresh))]
+
+
+# built anew
+
+
+def test_simulations_built_anew_leave_nothing_behind():
+    """Neither a program nor its fleet is kept by what JAX remembers of compiled functions."""
+    left = []
+    for _ in range(3):
+        changes = {"vehicles.pelican.sensors": {}, "vehicles.pelican.estimator": "truth"}
+        simulation = kw.load("keep-spot", changes)
+        simulation.run(0.04)
+        left += [weakref.ref(simulation), weakref.ref(simulation.program)]
+        left += [weakref.ref(simulation.fleet), weakref.ref(simulation.scenario)]
+        del simulation
+    gc.collect()
+    assert [one for one in left if one() is not None] == []
