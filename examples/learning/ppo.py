@@ -6,6 +6,7 @@ and its learning curve, and prints what it, random actions and the scenario's ow
 """
 
 import argparse
+import sys
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -130,7 +131,6 @@ class Ppo:
         self.env, self.settings = env, settings
         self.worlds = kw.Worlds(env, settings.worlds)
         self.optimiser = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(settings.rate))
-        self.update = eqx.filter_jit(self._update)
 
     def begin(self, seed: int) -> Learner:
         """Before anything is learned."""
@@ -142,6 +142,10 @@ class Ppo:
         optimiser = self.optimiser.init(eqx.filter(policy, eqx.is_array))
         scales = (Scale(jnp.zeros(n), jnp.ones(n), jnp.zeros(())) for n in (size, ()))
         return Learner(policy, optimiser, *scales, flights, keys[2])
+
+    def compiled_update(self, learner: Learner) -> Any:
+        """The function from a learner and the share that is left to the next learner."""
+        return eqx.filter_jit(self._update).lower(learner, jnp.asarray(1.0)).compile()
 
     def _update(self, learner: Learner, left: jax.Array) -> tuple[Learner, Any]:
         """Learns from some steps; tells how many episodes ended, and the sum of their returns."""
@@ -238,12 +242,17 @@ def evaluate(env: kw.Env, act: Any, episodes: int = 64, seed: int = 1) -> tuple[
 def train(
     env: kw.Env, settings: Settings, minutes: float, seed: int = 0, steps: float = jnp.inf
 ) -> tuple[Learner, np.ndarray]:
-    """Learns for so long or so many steps; rows of seconds, steps so far and mean return."""
-    began, done, told_s = time.monotonic(), 0, 0.0
+    """Learns for so long or so many steps; rows of seconds, steps so far and mean return.
+
+    Time counts from the first update on: what is compiled before is not learning.
+    """
     ppo = Ppo(env, settings)
+    print("compiling, which takes a minute or two on a busy machine", flush=True)
     learner, curve = ppo.begin(seed), []
+    update = ppo.compiled_update(learner)
+    began, done, told_s = time.monotonic(), 0, 0.0
     while (used := max((time.monotonic() - began) / (60.0 * minutes), done / steps)) < 1.0:
-        learner, (ended, score) = ppo.update(learner, jnp.asarray(1.0 - used))
+        learner, (ended, score) = update(learner, jnp.asarray(1.0 - used))
         done += settings.worlds * settings.steps
         if ended:
             curve.append((time.monotonic() - began, done, float(score / ended)))
@@ -254,13 +263,15 @@ def train(
 
 
 def save(folder: Path, task: str, learner: Learner, curve: np.ndarray) -> None:
-    """The policy as plain arrays, and how it was learned as a picture and as numbers."""
+    """The policy as plain arrays, and, if an episode ended, how it was learned."""
     folder.mkdir(parents=True, exist_ok=True)
     scale = learner.scale
     arrays: dict[str, Any] = {"task": task, "mean": scale.mean, "deviation": scale.deviation}
     for i, layer in enumerate(learner.policy.actor.layers):
         arrays |= {f"weight_{i}": layer.weight, f"bias_{i}": layer.bias}
     np.savez(folder / "policy.npz", **arrays)
+    if not len(curve):
+        return
     axes = (figure := Figure(figsize=(6, 4), layout="constrained")).subplots()
     axes.plot(curve[:, 0], curve[:, 2])
     axes.set_ylim(np.quantile(curve[3:, 2], 0.02) if len(curve) > 3 else None)
@@ -283,6 +294,8 @@ def main() -> None:
         parser.error("--minutes and --steps must be above 0")
     eased = kw.make(given.task, conditions=given.conditions, overrides=TRAINING.get(given.task, {}))
     learner, curve = train(eased, Settings(), given.minutes, given.seed, given.steps)
+    if not learner.scale.batches:
+        sys.exit("Nothing was learned, and nothing is saved: the time was over before an update.")
     save(given.out, eased.name, learner, curve)
     env = kw.make(given.task, conditions=given.conditions)
     policies = {
@@ -292,7 +305,9 @@ def main() -> None:
     }
     for name, act in policies.items():
         print("{:>10}: mean return {:.3f}, {:.0%} end early".format(name, *evaluate(env, act)))
-    print(f"Saved: {given.out}/policy.npz, curve.png, curve.csv")
+    print(f"Saved: {given.out}/policy.npz" + (", curve.png, curve.csv" if len(curve) else ""))
+    if not len(curve):
+        print("There is no curve, for no episode ended while it learned: give it more --minutes.")
 
 
 if __name__ == "__main__":

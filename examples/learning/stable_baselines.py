@@ -5,6 +5,7 @@ Run as ``python examples/learning/stable_baselines.py keep-spot --minutes 3``; t
 """
 
 import argparse
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -67,13 +68,14 @@ class Worlds(VecEnv):
 
 
 class Until(BaseCallback):
-    """Stops when the time is up."""
+    """Stops when the time is up, which counts from the first step: before it, all is compiled."""
 
     def __init__(self, minutes: float) -> None:
         super().__init__()
-        self._end_s = time.monotonic() + 60.0 * minutes
+        self._minutes, self._end_s = minutes, np.inf
 
     def _on_step(self) -> bool:
+        self._end_s = min(self._end_s, time.monotonic() + 60.0 * self._minutes)
         return time.monotonic() < self._end_s
 
 
@@ -111,6 +113,8 @@ def main() -> None:
         parser.error("--minutes must be above 0")
     torch.set_num_threads(1)  # small networks: more threads would only wait for each other
     ppo, scaled = train(given.task, given.minutes, given.seed)
+    if not ppo._n_updates:
+        sys.exit("Nothing was learned, and nothing is saved: the time was over before an update.")
     save(given.out / "policy.npz", scaled.get_attr("env")[0].name, ppo, scaled)
     print(f"Saved: {given.out}/policy.npz")
 

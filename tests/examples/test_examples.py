@@ -8,6 +8,7 @@ import sys
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -179,6 +180,69 @@ def test_a_learned_policy_is_saved_as_plain_arrays(ppo, tmp_path):
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
     rows = np.loadtxt(tmp_path / "curve.csv", delimiter=",", skiprows=1, ndmin=2)
     np.testing.assert_allclose(rows, curve, rtol=1e-6)
+
+
+@pytest.fixture
+def slow_compiler(ppo, monkeypatch):
+    """Learning by a clock in which compiling takes 100 s and an update 10 s."""
+
+    class Clock:
+        now_s = 0.0
+
+        def passes(self, seconds):
+            self.now_s += seconds
+
+    clock = Clock()
+
+    class Ppo:
+        def __init__(self, env, settings):
+            self.learner = SimpleNamespace(scale=SimpleNamespace(batches=0))
+
+        def begin(self, seed):
+            clock.passes(100.0)
+            return self.learner
+
+        def compiled_update(self, learner):
+            clock.passes(100.0)
+            return self.update
+
+        def update(self, learner, left):
+            clock.passes(10.0)
+            learner.scale.batches += 1
+            return learner, (1, -3.0)
+
+    monkeypatch.setattr(ppo, "Ppo", Ppo)
+    monkeypatch.setattr(ppo.time, "monotonic", lambda: clock.now_s)
+    monkeypatch.setattr(ppo.kw, "make", lambda *_, **__: SimpleNamespace(name="keep-spot"))
+
+
+@pytest.mark.usefixtures("slow_compiler")
+def test_the_time_of_learning_counts_from_the_first_update(ppo):
+    learner, curve = ppo.train(None, ppo.Settings(), minutes=1.0)
+    assert learner.scale.batches == 6
+    np.testing.assert_array_equal(curve[:, 0], [10, 20, 30, 40, 50, 60])
+
+
+@pytest.mark.usefixtures("slow_compiler")
+def test_learning_without_an_update_says_so_and_saves_nothing(ppo, tmp_path, monkeypatch):
+    out = tmp_path / "ppo"
+    monkeypatch.setattr(ppo, "train", lambda *_: (ppo.Ppo(None, None).begin(0), np.zeros((0, 3))))
+    monkeypatch.setattr(sys, "argv", ["ppo.py", "keep-spot", "--out", str(out)])
+    with pytest.raises(SystemExit) as ended:
+        ppo.main()
+    # text as the status is printed, and the status then is 1
+    assert str(ended.value.code).startswith("Nothing was learned, and nothing is saved")
+    assert not out.exists()
+
+
+@pytest.mark.usefixtures("leniently")
+def test_a_policy_without_a_finished_episode_is_saved_without_a_curve(ppo, tmp_path):
+    spot = kw.make("keep-spot", conditions="noiseless")
+    policy = ppo.Policy(spot, ppo.Settings(width=8), jax.random.key(0))
+    seen = jnp.zeros(spot.observation_size)
+    learner = SimpleNamespace(policy=policy, scale=ppo.Scale(seen, seen + 1.0, jnp.ones(())))
+    ppo.save(tmp_path, "keep-spot", learner, np.zeros((0, 3)))
+    assert [path.name for path in tmp_path.iterdir()] == ["policy.npz"]
 
 
 @pytest.mark.slow

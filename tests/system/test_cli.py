@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ import kittiwake.cli.run
 from kittiwake.analysis.log import LOG_FILE, Log
 from kittiwake.cli import bench
 from kittiwake.cli.list import REGISTRIES
+from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.benchmark import CASES
 from kittiwake.scenario import library
 
@@ -350,6 +352,25 @@ def test_bad_input_ends_with_status_2_and_says_why(arguments, said, tmp_path, mo
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["compare", "hover", "--controllers", "lee", "--seeds", "0"], "0 is not allowed; must be"),
+        (["compare", "hover", "--controllers", "lee", "--seeds", "x"], "must be a whole number"),
+        (["export", ".", "--to", "geotiff", "--cell", "0"], "must be at least 0.001"),
+        (["view", "hover", "--port", "-1"], "--port -1 is not allowed; must be at least 0"),
+        (["run", "hover", "--out", ""], "--out '' is not allowed; must not be empty"),
+        (["run", "hover", "--out="], "--out '' is not allowed; must not be empty"),
+        (["plot", ""], "an argument '' is not allowed; must not be empty"),
+    ],
+)
+def test_an_option_is_refused_in_one_line_of_the_projects_own_words(arguments, said):
+    answer = kittiwake_does(*arguments)
+    assert (answer.status, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert said in answer.err
+    assert "Input should" not in answer.err
+
+
 # overrides
 
 
@@ -613,8 +634,9 @@ def test_plot_draws_the_picture_again(spot):
 def test_plot_refuses_a_sensor_that_the_log_does_not_have(spot):
     answer = kittiwake_does("plot", spot[0], "--sensor", "imuu")
     assert (answer.status, answer.out) == (2, "")
-    assert answer.err.startswith("--sensor imuu: no vehicle in this log has it. Allowed: ")
-    assert answer.err.endswith("Did you mean 'imu'?\n")
+    assert answer.err.startswith(
+        "--sensor imuu: no vehicle in this log has it. Did you mean 'imu'? Allowed: "
+    )
 
 
 def rank(column):
@@ -702,7 +724,9 @@ def test_a_storage_belongs_to_a_bag_of_ros_2(row):
     assert (answer.status, answer.out) == (2, "")
     assert answer.err == "--storage is that of a rosbag2; --to csv has none. Leave it out.\n"
     answer = kittiwake_does("export", row[0], "--to", "rosbag2", "--storage", "mcapp")
-    assert answer.err.startswith("--storage mcapp is not known. Allowed: mcap, sqlite3.")
+    assert answer.err.startswith(
+        "--storage mcapp is not known. Did you mean 'mcap'? Allowed: mcap, sqlite3."
+    )
 
 
 def test_a_place_where_nothing_can_be_written_is_bad_input(spot, tmp_path):
@@ -726,8 +750,8 @@ def test_an_unknown_format_is_bad_input(spot):
     answer = kittiwake_does("export", spot[0], "--to", "parket")
     assert (answer.status, answer.out) == (2, "")
     assert answer.err == (
-        "--to parket is not known. Allowed: csv, geojson, geotiff, mcap, parquet, rosbag1, "
-        "rosbag2. Did you mean 'parquet'?\n"
+        "--to parket is not known. Did you mean 'parquet'? Allowed: csv, geojson, geotiff, mcap, "
+        "parquet, rosbag1, rosbag2.\n"
     )
 
 
@@ -949,3 +973,20 @@ def test_what_a_killed_run_has_written_can_be_plotted_and_exported(long_run, tmp
         "run", folder / "scenario.yaml", "--duration", 2, "--out", tmp_path / "again", "--quiet"
     )
     assert again.status == 0
+
+
+# what is drawn for episodes alone
+
+
+@pytest.mark.parametrize(
+    "command", [("check",), ("run",), ("compare", "--controllers", "qrsim-waypoint")]
+)
+def test_a_command_that_draws_nothing_warns_of_randomise(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stop = Mock(side_effect=KittiwakeError("before the flight"))
+    monkeypatch.setattr("kittiwake.runtime.simulation.Simulation.flight", stop)
+    monkeypatch.setattr("kittiwake.runtime.comparison.fly", stop)
+    name, *options = command
+    drawn = "randomise.vehicles.pelican.start.yaw_deg={uniform: [0, 360]}"
+    answer = kittiwake_does(name, "goto-waypoint", *options, "--set", drawn)
+    assert "randomise: counts in the episodes of a task alone" in answer.err

@@ -63,7 +63,7 @@ MUTATIONS = {
     "a place in the plane": ("keep-spot", START, "start: {position_world_m: [0, 1]}", "3 numbers"),
     "a heading of yes or no": ("keep-spot", START, "start: {yaw_deg: true}", "start.yaw_deg: true"),
     "guidance as a number": ("keep-spot", SPOT, "guidance: 5", "vehicles.pelican.guidance: 5"),
-    "a controller of no kind": ("keep-spot", CONTROLLER, "controller: {}", "qrsim-velocity"),
+    "a controller of no kind": ("keep-spot", CONTROLLER, "controller: {}", "list controllers"),
     "a controller of two kinds": ("keep-spot", CONTROLLER, "controller: {type: [a]}", "controller"),
     "an area as a number": ("keep-spot", AREA, "  area: 10\n", "world.area: 10"),
     "an area of three limits": ("keep-spot", "[-10, 10]", "[-10, 0, 10]", "world.area.x_m"),

@@ -7,11 +7,12 @@ begin on a clock that all worlds share, and have other noise.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from os import PathLike, fspath
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakValueDictionary
 
 import gymnasium
 import jax
@@ -36,6 +37,8 @@ from kittiwake.viewer.portrait import Portrait
 
 Numbers = Float[np.ndarray, "..."]
 Picture = UInt8[np.ndarray, "height width 3"]
+# a task, its conditions, and overrides by path as they are written
+TaskKey = tuple[str, str | None, tuple[tuple[str, str], ...]]
 SEEDS = 2**63
 # width and height in pixels
 PICTURE = (480, 320)
@@ -75,11 +78,19 @@ class Single:
         return self.env.rows(self._packing.unpack(floats, words))
 
 
-@lru_cache(maxsize=32)
-def _of_a_task(task: str, conditions: str | None, overrides: tuple[tuple[str, str], ...]) -> Single:
-    """What environments of the same task share."""
-    given = {path: json.loads(value) for path, value in overrides}
-    return Single(make(task, conditions=conditions, overrides=given))
+# what environments of the same task share, as long as one of them lives; compiled, it takes 40 MB
+_SHARED: WeakValueDictionary[TaskKey, Single] = WeakValueDictionary()
+
+
+@lru_cache(maxsize=1)
+def _of_a_task(key: TaskKey) -> Single:
+    """What environments of a task share; that of the last one is kept for the next."""
+    task, conditions, overrides = key
+    shared = _SHARED.get(key)
+    if shared is None:
+        given = {path: json.loads(value) for path, value in overrides}
+        shared = _SHARED[key] = Single(make(task, conditions=conditions, overrides=given))
+    return shared
 
 
 def single(
@@ -88,7 +99,7 @@ def single(
     """The functions of a task's world; of a file, which may change, they are made anew."""
     if fspath(task) in TASKS.entries:
         values = tuple((path, written(value)) for path, value in sorted(overrides.items()))
-        return _of_a_task(fspath(task), conditions, values)
+        return _of_a_task((fspath(task), conditions, values))
     return Single(make(task, conditions=conditions, overrides=overrides))
 
 
@@ -146,7 +157,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         self._check_begun()
         if self._ended:
             gymnasium.logger.warn("step() after the end of an episode; call reset() instead.")
-        given = checked_action(action, (self.env.action_size,))
+        given = checked_action(action, (self.env.action_size,), _component_names(self.env))
         with self.env.mode():
             stepped = self._single.step(self._floats, self._words, given)
         self._floats, self._words, told = stepped
@@ -278,7 +289,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         if self._state is None:
             message = "there are no episodes yet; call reset() first"
             raise gymnasium.error.ResetNeeded(message)
-        given = checked_action(actions, (self.num_envs, self.env.action_size))
+        shape = self.num_envs, self.env.action_size
+        given = checked_action(actions, shape, _component_names(self.env))
         with self.env.mode():
             outcome = self._step(self._state, given)
         self._state = outcome.state
@@ -350,8 +362,15 @@ def _check_render_mode(mode: str | None) -> None:
     optional("mujoco", "film")
 
 
-def checked_action(action: Any, shape: tuple[int, ...]) -> Float[np.ndarray, "..."]:
+def checked_action(
+    action: Any, shape: tuple[int, ...], names: Sequence[str]
+) -> Float[np.ndarray, "..."]:
     """Numbers from -1 to 1 of always the same type, so that nothing is compiled twice.
+
+    Args:
+        action: what was given.
+        shape: what it must have; of two axes the first is that of the worlds.
+        names: of the components, along its last axis.
 
     Raises:
         ValueError: for what is no action.
@@ -363,12 +382,26 @@ def checked_action(action: Any, shape: tuple[int, ...]) -> Float[np.ndarray, "..
     if given.shape != shape:
         message = f"an action of shape {given.shape} is not allowed; it must have {shape}"
         raise ValueError(message)
-    if not np.isfinite(given).all():
-        message = "an action holds numbers that are not finite; numbers from -1 to 1 are allowed"
+    wrong = np.argwhere(~np.isfinite(given))
+    if len(wrong):
+        *world, component = wrong[0].tolist()
+        whose = f" of world {world[0]}" if world else ""
+        more = f" (and {len(wrong) - 1} more like it)" if len(wrong) > 1 else ""
+        message = (
+            f"the action{whose}: {names[component]} is {given[tuple(wrong[0])]}{more}; must be a "
+            "finite number from -1 to 1"
+        )
         raise ValueError(message)
     return np.clip(given if given.dtype.kind == "f" else given.astype(float), -1.0, 1.0).astype(
         np.float32
     )
+
+
+def _component_names(env: Env) -> tuple[str, ...]:
+    """What an action's numbers are, in order; of several agents with their names before."""
+    if len(env.agents) == 1:
+        return env.action_names
+    return tuple(f"{agent}.{name}" for agent in env.agents for name in env.action_names)
 
 
 def _plain(rows: Mapping[str, Any]) -> dict[str, Any]:

@@ -89,8 +89,11 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         if set(actions) != set(self.agents):
             message = f"actions of {sorted(actions)} are not those of the agents {self.agents}"
             raise ValueError(message)
-        shape = (len(self._joint.env.action_names),)
-        parts = [checked_action(actions[agent], shape) for agent in self.agents]
+        names = self._joint.env.action_names
+        parts = [
+            checked_action(actions[agent], (len(names),), [f"{agent}.{name}" for name in names])
+            for agent in self.agents
+        ]
         self._seen, reward, terminated, truncated, info = self._joint.step(np.concatenate(parts))
         agents, each = self.agents, info.get("rewards", [reward])
         if terminated or truncated:

@@ -4,6 +4,9 @@ All numbers are written so that they read back bit for bit. (CSV text does not t
 from integers: a reader that guesses types should be told that every column is floating-point.)
 """
 
+import re
+from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,10 @@ from kittiwake.core.extras import optional
 
 MEDIA_TYPES = {SCENARIO_FILE: "application/yaml", SUMMARY_FILE: "application/json"}
 ROWS_PER_BLOCK = 1000
+# a header is written without quotes
+STRUCTURAL = re.compile('[,"\r\n]')
+# the power of ten of a number's first digit, from the least to below the most that is written out
+WRITTEN_OUT = -6, 10
 
 
 def export_csv(log: Log, folder: str | Path) -> list[Path]:
@@ -28,12 +35,26 @@ def export_csv(log: Log, folder: str | Path) -> list[Path]:
 
 
 def write_csv(log: Log, name: str, path: Path) -> Path:
-    """Write one vehicle's rows into a file; returns its path."""
-    pyarrow, csv = optional("pyarrow", "data"), optional("pyarrow.csv", "data")
-    options = csv.WriteOptions(quoting_header="none")
-    # by Arrow's own way only names in UTF-8 can be opened
-    with output_file(path) as unfinished, unfinished.open("wb") as stream:
-        csv.write_csv(pyarrow.table(_columns(log, name)), stream, options)
+    """Write one vehicle's rows into a file; returns its path.
+
+    Raises:
+        LogError: if it cannot be written, or a column's name holds a comma, a quote or a new line.
+    """
+    columns, values = log.columns(name), log.values(name)
+    for column in columns:
+        if STRUCTURAL.search(column):
+            message = (
+                f"the column name {column!r} of '{name}' cannot be in the header of a CSV file"
+            )
+            raise LogError(message)
+    with (
+        output_file(path) as unfinished,
+        unfinished.open("w", encoding="utf-8", newline="\n") as stream,
+    ):
+        stream.write(",".join(columns) + "\n")
+        for start in range(0, len(values), ROWS_PER_BLOCK):
+            rows = values[start : start + ROWS_PER_BLOCK].tolist()
+            stream.writelines(",".join(map(_digits, row)) + "\n" for row in rows)
     return path
 
 
@@ -93,6 +114,26 @@ def _csv_path(folder: Path, name: str) -> Path:
         message = f"the vehicle name '{name}' cannot be a file's name"
         raise LogError(message)
     return folder / file
+
+
+def _digits(value: float) -> str:
+    """Return the shortest digits that read back equal, whole numbers without a point."""
+    shown = repr(value)
+    size = abs(value)
+    if 1e-4 <= size < 1e10 or size == 0.0:
+        return shown.removesuffix(".0")
+    if not isfinite(value):
+        return shown
+    sign, digits, exponent = Decimal(shown).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    figures = "".join(map(str, digits))
+    power = exponent + len(figures) - 1
+    least, most = WRITTEN_OUT
+    if least <= power < most:
+        written = f"0.{'0' * (-power - 1)}{figures}"
+    else:
+        written = f"{figures[0]}{figures[1:] and '.'}{figures[1:]}e{power:+}"
+    return f"-{written}" if sign else written
 
 
 def _columns(log: Log, name: str) -> dict[str, np.ndarray]:

@@ -100,7 +100,7 @@ class Log:
         """
         table = self._table(name)
         if column not in table.columns:
-            known = did_you_mean(column, list(table.columns))
+            known = did_you_mean(column, table.columns, f"log.columns('{name}')")
             message = f"'{name}' has no column '{column}'. {known}"
             raise LogError(message)
         return table.values[:, table.columns.index(column)]

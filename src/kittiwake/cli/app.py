@@ -13,6 +13,7 @@ from kittiwake.cli.compare import compare
 from kittiwake.cli.export import export
 from kittiwake.cli.hub import hub
 from kittiwake.cli.list import list_
+from kittiwake.cli.option_errors import Command
 from kittiwake.cli.plot import plot
 from kittiwake.cli.run import run
 from kittiwake.cli.serve import serve
@@ -47,16 +48,8 @@ def options(
     del version
 
 
-app.command()(run)
-app.command(name="list")(list_)
-app.command()(check)
-app.command()(compare)
-app.command()(plot)
-app.command()(export)
-app.command()(view)
-app.command()(bench)
-app.command()(serve)
-app.command()(hub)
+for command in (run, list_, check, compare, plot, export, view, bench, serve, hub):
+    app.command(command.__name__.rstrip("_"), cls=Command)(command)
 
 
 def run_command() -> int:

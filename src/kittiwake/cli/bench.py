@@ -35,7 +35,9 @@ def bench(
     from kittiwake.runtime.benchmark import CASES
 
     if name is not None and name not in CASES:
-        message = f"there is no benchmark '{name}'. {did_you_mean(name, list(CASES))}"
+        message = (
+            f"there is no benchmark '{name}'. {did_you_mean(name, CASES, 'kittiwake bench -h')}"
+        )
         raise KittiwakeError(message)
     results: dict[str, dict[str, Any]] = {}
     with Console(stderr=True).status("measuring") as status:

@@ -7,6 +7,8 @@ from rich import print as show
 from rich.console import Console
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kittiwake.scenario.scenario import Scenario as LoadedScenario
 
 MAX_REMARKS = 10
@@ -49,7 +51,11 @@ def check(scenario: Scenario, overrides: Overrides = None) -> None:
 
 def show_remarks(loaded: "LoadedScenario") -> None:
     """Says on standard error what may not be meant, the first few of it."""
-    remarks = loaded.remarks()
+    show_notes(loaded.remarks())
+
+
+def show_notes(remarks: "Sequence[str]") -> None:
+    """Print the first few warnings on standard error."""
     console = Console(stderr=True)
     for said in remarks[:MAX_REMARKS]:
         console.print(f"Note: {said}.", highlight=False, markup=False, soft_wrap=True)

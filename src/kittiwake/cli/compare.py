@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kittiwake.cli.check import Overrides, Scenario
+from kittiwake.cli.check import Overrides, Scenario, show_notes
 from kittiwake.cli.run import keep_compiled
 from kittiwake.core.errors import ScenarioError
 
@@ -64,6 +64,7 @@ def compare(
         message = f"--controllers {controllers}: write different names with commas between them"
         raise ScenarioError(message)
     compared = variants(scenario, names, overrides or (), noise)
+    show_notes(next(iter(compared.values())).undrawn())
     usual = usual_folder(f"compare-{Path(scenario).stem}")
     with (
         results_folder(out, usual) as folder,

@@ -130,7 +130,7 @@ def _describe(name: str, listed: dict[str, dict[str, str]], *, as_json: bool) ->
     found = {family: entries[name] for family, entries in listed.items() if name in entries}
     if not found:
         names = {name for entries in listed.values() for name in entries}
-        known = did_you_mean(name, [*KINDS, *names])
+        known = did_you_mean(name, [*KINDS, *names], "kittiwake list")
         message = f"there is no kind and no thing called '{name}'. {known}"
         raise KittiwakeError(message)
     # imports JAX, which a list of names does not need

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kittiwake.viewer.gate import Gate
 
 EXTRA = "cockpit"
+MODULES = ("viser", "websockets")
 USUAL_PORT = 8080
 LOOPBACK = "127.0.0.1"
 
@@ -45,15 +46,23 @@ class Page(NamedTuple):
     quiet: bool
 
 
+def require_cockpit() -> None:
+    """Refuse to go on without what the page needs.
+
+    Raises:
+        MissingExtraError: with the extra that brings it.
+    """
+    for module in MODULES:
+        optional(module, EXTRA)
+
+
 @contextmanager
 def open_page(build: "Callable[[Any], Cockpit]", page: Page) -> "Generator[Cockpit]":
     """The page that ``build`` makes of a server, at an address that is told, while it lasts.
 
     Raises:
-        MissingExtraError: without viser.
         CockpitError: if the address cannot be had.
     """
-    optional("viser", EXTRA)
     from kittiwake.viewer.gate import Gate
     from kittiwake.viewer.server import PageServer
 

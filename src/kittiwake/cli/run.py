@@ -15,7 +15,7 @@ from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import Overrides, Scenario, show_remarks
 from kittiwake.cli.live import Gamepad, Speed, fly_live, pace_of
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
-from kittiwake.cli.page import LOOPBACK, Host, NoBrowser, Page, Port, TokenFile
+from kittiwake.cli.page import LOOPBACK, Host, NoBrowser, Page, Port, TokenFile, require_cockpit
 from kittiwake.core.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ def run(
     if not quiet:
         show_remarks(loaded)
     pace = pace_of(speed)
-    if not is_live:
+    if is_live:
+        require_cockpit()
+    else:
         given = {"--speed": speed, "--port": port, "--token-file": token_file}
         given |= {"--host": host != LOOPBACK, "--no-browser": no_browser}
         refuse({**given, "--joystick": joystick}, "a run without --live; write it, too")

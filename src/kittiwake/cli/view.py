@@ -9,7 +9,16 @@ import typer
 from kittiwake.cli.check import Overrides, show_remarks
 from kittiwake.cli.live import Gamepad, Speed, live, pace_of
 from kittiwake.cli.options import Duration, Quiet, Seed, note_early_end, refuse
-from kittiwake.cli.page import LOOPBACK, Host, NoBrowser, Page, Port, TokenFile, open_page
+from kittiwake.cli.page import (
+    LOOPBACK,
+    Host,
+    NoBrowser,
+    Page,
+    Port,
+    TokenFile,
+    open_page,
+    require_cockpit,
+)
 from kittiwake.cli.run import as_overrides, keep_compiled, show_progress
 from kittiwake.core.errors import CockpitError
 
@@ -39,6 +48,7 @@ def view(
     A run's folder is replayed. A scenario is flown in real time, from the page: each flight is
     written into a folder of its own, runs/NAME-TIME, as 'kittiwake run' does.
     """
+    require_cockpit()
     page = Page(port, host, token_file, browser=not no_browser, quiet=quiet)
     if Path(what).is_dir():
         given = {"--set": overrides, "--speed": speed, "--duration": duration, "--seed": seed}

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from kittiwake.core.errors import RegistryError, did_you_mean
+from kittiwake.core.errors import RegistryError, did_you_mean, listed
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,19 @@ class Registry:
         """All registered names in alphabetical order."""
         return sorted(self.entries)
 
+    def listed_names(self) -> str:
+        """Return the first of the names, and the command that lists all of them."""
+        return listed(self.names(), self._shown_by)
+
+    def unknown(self, name: str) -> str:
+        """Return a sentence about a name that is not registered, with the one that is near."""
+        known = did_you_mean(name, self.entries, self._shown_by)
+        return f"there is no {self.noun} '{name}'. {known}"
+
+    @property
+    def _shown_by(self) -> str:
+        return f"kittiwake list {self.family}"
+
     def name_of(self, thing: Any) -> str:
         """The name of a registered class or function."""
         return next(name for name in self.names() if self.find(name) is thing)
@@ -58,9 +71,7 @@ class Registry:
             RegistryError: if nothing has this name; the message names the nearest one.
         """
         if name not in self.entries:
-            known = did_you_mean(name, list(self.entries))
-            message = f"there is no {self.noun} '{name}'. {known}"
-            raise RegistryError(message)
+            raise RegistryError(self.unknown(name))
         target = self.entries[name].target
         module, _, attribute = target.partition(":")
         try:

@@ -16,6 +16,7 @@ from typing import Any
 import jax
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.keys import seed_key
 from kittiwake.runtime.simulation import Precision, Simulation, load
 from kittiwake.tasks.make import make
@@ -233,4 +234,8 @@ def _told(vehicles: int, rate_hz: float, compile_s: float, realtime_factor: floa
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(asdict(CASES[sys.argv[1]][1]())) + "\n")
+    try:
+        measured = CASES[sys.argv[1]][1]()
+    except KittiwakeError as error:  # such as an extra that is missing
+        sys.exit(str(error))
+    sys.stdout.write(json.dumps(asdict(measured)) + "\n")

@@ -41,6 +41,7 @@ from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.runtime.workshop import Built, Change, Order, Wanted, Workshop
 from kittiwake.scenario.arming import parts_that_fail
 from kittiwake.scenario.changing import changed
+from kittiwake.scenario.document import Override
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.starts import lost_starts
 from kittiwake.scenario.tuning import tuned
@@ -260,8 +261,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
             raise CommandError(message)
         moved = replace(self.scenario.vehicles[vehicle], start=start)
         moved.dynamics.check_start(start)
-        for said in lost_starts(self.scenario.world, {vehicle: moved}):
-            message = f"'{vehicle}' cannot be placed there: {said.removeprefix(f'{vehicle}: ')}"
+        for lost in lost_starts(self.scenario.world, {vehicle: moved}):
+            message = f"'{vehicle}' cannot be placed there: {lost.said}"
             raise CommandError(message)
         self._touched = True
         self._requests.put(lambda state: self._placed(state, vehicle, start))
@@ -274,7 +275,8 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         """Gives a value of the scenario anew, written as in its file; the newest one counts."""
         whose = path.split(".")[1] if path.startswith("vehicles.") else "world"
         item = f"{path}={value}"
-        self._build(path, whose, item, lambda scenario: changed(scenario, [item]))
+        given = Override(item, item)
+        self._build(path, whose, item, lambda scenario: changed(scenario, [given]))
 
     def set_gains(self, entry: str, controller: str, **gains: Any) -> None:
         """Changes gains of a controller, of all vehicles of an entry of the scenario."""

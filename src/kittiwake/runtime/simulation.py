@@ -1,5 +1,6 @@
 """A scenario in a person's hands: fly it, step it with an own controller, or take its functions."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
@@ -19,7 +20,7 @@ from kittiwake.runtime.course import Compiled, Course
 from kittiwake.runtime.loop import Flight, Memory, Outcome
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.stepper import Commands, Observation, Stepper
-from kittiwake.scenario.document import written
+from kittiwake.scenario.document import Override
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import tuned
@@ -240,14 +241,20 @@ def load(
         overrides: values by path, such as ``{"vehicles.pelican.start.yaw_deg": 90}``.
         precision: the floating-point format to compute in; single precision suits large batches.
 
+    Warns:
+        UserWarning: if it draws numbers for the episodes of a task, which no flight does.
+
     Raises:
         ScenarioError: one line for each mistake, with file and line.
     """
     _refuse_other(scenario, str | PathLike, "scenario", "a library name or a file's path")
     example = 'a mapping such as {"vehicles.pelican.start.yaw_deg": 90}'
     _refuse_other(overrides, Mapping | None, "overrides", example)
-    items = [f"{path}={written(value)}" for path, value in (overrides or {}).items()]
-    return Simulation(load_scenario(fspath(scenario), items), precision)
+    items = [Override.from_python(str(path), value) for path, value in (overrides or {}).items()]
+    loaded = load_scenario(fspath(scenario), items)
+    for said in loaded.undrawn():
+        warnings.warn(said, UserWarning, stacklevel=2)
+    return Simulation(loaded, precision)
 
 
 def _flown(vehicle: Vehicle) -> Flown:

@@ -29,7 +29,7 @@ from kittiwake.scenario.size import (
     check_fleet_size,
     check_logged,
 )
-from kittiwake.scenario.starts import lost_starts
+from kittiwake.scenario.starts import lost_sentences
 from kittiwake.scenario.teams import teams
 from kittiwake.scenario.vehicle_builder import VehicleBuilder
 from kittiwake.scenario.world_builder import WorldBuilder
@@ -176,7 +176,7 @@ class _Builder:
         return None
 
     def _note_lost_starts(self, world: World, vehicles: Mapping[str, Vehicle]) -> None:
-        for said in islice(lost_starts(world, vehicles), MAX_PROBLEMS):
+        for said in islice(lost_sentences(world, vehicles), MAX_PROBLEMS):
             advice = "move the start, or write lost_vehicle: continue"
             self.problems.note(("vehicles",), f"{said}; {advice}")
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario.build import build
-from kittiwake.scenario.document import apply_overrides
+from kittiwake.scenario.document import Override, apply_overrides
 from kittiwake.scenario.scenario import Scenario
 
 
-def changed(scenario: Scenario, items: Iterable[str]) -> Scenario:
+def changed(scenario: Scenario, items: Iterable[str | Override]) -> Scenario:
     """The scenario with values replaced, each as ``path.to.key=value``.
 
     Raises:

@@ -136,13 +136,14 @@ class ComponentBuilder:
         with self.problems.noting(place):
             if not isinstance(kind, str) or len(kind) > MAX_CHARACTERS:
                 given = "" if kind is None else f"{shortened(kind)} is not allowed; "
-                known = ", ".join(registry.names())
+                known = registry.listed_names()
                 message = f"{given}write the kind of {registry.noun}: one of {known}"
                 raise ScenarioError(message)
             cls = registry.find(kind)
             with self.problems.noting(path, placed=True):
                 return build_component(
-                    cls, self._with_files(cls, parameters, path), self.document.where, path
+                    *(cls, self._with_files(cls, parameters, path), self.document.where, path),
+                    shown_by=f"kittiwake list {kind}",
                 )
         return None
 
@@ -159,15 +160,17 @@ class ComponentBuilder:
     def listed(self, registry: Registry, entries: Plain, path: KeyPath) -> tuple[Any, ...]:
         """Components in a list, None for each that was refused."""
         if not isinstance(entries, list):
-            message = f"write a list; each {registry.noun} is one of {', '.join(registry.names())}"
+            message = f"write a list; each {registry.noun} is one of {registry.listed_names()}"
             self.problems.note(path, message)
             return (None,)
         return tuple(self.component(registry, entry, (*path, i)) for i, entry in enumerate(entries))
 
-    def settings(self, kind: type[Any], data: Mapping[str, Any], path: KeyPath) -> Any:
+    def settings(
+        self, kind: type[Any], data: Mapping[str, Any], path: KeyPath, shown_by: str = ""
+    ) -> Any:
         """A record that is not a component, or None after noting what is wrong."""
         with self.problems.noting(path, placed=True):
-            return build_component(kind, data, self.document.where, path)
+            return build_component(kind, data, self.document.where, path, shown_by=shown_by)
         return None
 
     def read(self, kind: type[Any], name: str, path: KeyPath) -> Any:
@@ -250,7 +253,7 @@ class ComponentBuilder:
         if Path(name).is_absolute() or not file.is_relative_to(self.folder.resolve()):
             message = (
                 f"'{name}' lies outside the scenario's folder; move it there, or name it on the "
-                "command line with --set"
+                "command line with --set, in Python in overrides"
             )
             raise ScenarioError(message)
         return file

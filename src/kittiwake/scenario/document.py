@@ -1,10 +1,13 @@
-"""A scenario as plain data that knows where each value was written: file and line, or ``--set``."""
+"""A scenario as plain data that knows where each value was written.
+
+That is a file and a line, ``--set`` on the command line, or ``overrides`` in Python.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,11 +35,34 @@ COMPONENTS = (
 NAMED_BY_AUTHOR: dict[KeyPath, str] = {("vehicles",): "vehicle"}
 
 EXAMPLE = "--set vehicles.pelican.start.yaw_deg=90"
+PYTHON_EXAMPLE = "overrides={'vehicles.pelican.start.yaw_deg': 90}"
+
+
+class Override(NamedTuple):
+    """A value that is given instead of that of the file.
+
+    Attributes:
+        item: ``path.to.key=value``, as on the command line.
+        words: what messages call it.
+    """
+
+    item: str
+    words: str
+
+    @classmethod
+    def from_python(cls, path: str, value: Any) -> "Override":
+        """Return one of the argument ``overrides`` of a function."""
+        plain = value.tolist() if isinstance(value, np.ndarray) else value
+        said = repr(plain) if plain is None or isinstance(plain, bool) else shortened(plain)
+        return cls(f"{path}={written(value)}", f"overrides={{{shortened(path)}: {said}}}")
 
 
 @dataclass(frozen=True)
 class Document:
-    """Plain data, the line of every path in it, and which paths were set from outside the file."""
+    """Plain data, the line of every path in it, and which paths were set from outside the file.
+
+    ``overrides`` holds what messages call each path that was set from outside.
+    """
 
     data: dict[str, Any]
     lines: dict[KeyPath, int]
@@ -47,11 +73,11 @@ class Document:
         """The place of a path, or of the nearest path above it that was written."""
         written = self._nearest_written(path)
         if written in self.overrides:
-            return f"--set {_clipped(self.overrides[written])}"
+            return self.overrides[written]
         return f"{self.name}:{self.lines[written]}" if written in self.lines else self.name
 
     def from_override(self, path: KeyPath) -> bool:
-        """Whether a value came from the command line; file names in it start at its folder."""
+        """Whether a value was set from outside; file names in it start at the working folder."""
         return self._nearest_written(path) in self.overrides
 
     def _nearest_written(self, path: KeyPath) -> KeyPath:
@@ -106,14 +132,19 @@ def parse_document(text: str, name: str) -> Document:
     return Document(data, lines, name)
 
 
-def apply_overrides(document: Document, items: Iterable[str]) -> Document:
+def apply_overrides(document: Document, items: Iterable[str | Override]) -> Document:
     """The document with values replaced or added, each given as ``path.to.key=value``.
+
+    Args:
+        document: what is changed.
+        items: those of the command line as plain text.
 
     Raises:
         ScenarioError: if an item has no value, or its path leads nowhere.
     """
     for item in items:
-        document = _overridden(document, item)
+        given = item if isinstance(item, Override) else Override(item, f"--set {_clipped(item)}")
+        document = _overridden(document, *given)
     return document
 
 
@@ -122,12 +153,12 @@ def dump_document(data: dict[str, Any]) -> str:
     return plain_yaml.dump(data)
 
 
-def _overridden(document: Document, item: str) -> Document:
-    source = Source(f"--set {_clipped(item)}", has_lines=False)
+def _overridden(document: Document, item: str, words: str) -> Document:
+    source = Source(words, has_lines=False)
     written_path, equals, text = item.partition("=")
     segments = written_path.strip().split(".")
     if not equals or not all(segments):
-        message = f"write a path and a value, as in {EXAMPLE}"
+        message = f"write a path and a value, as in {_example(source)}"
         raise source.error(1, message)
     if len(segments) > MAX_DEPTH:
         message = f"the path has {len(segments)} parts; at most {MAX_DEPTH}"
@@ -140,8 +171,12 @@ def _overridden(document: Document, item: str) -> Document:
         document,
         data=_replaced(document.data, path, value),
         lines=_outside(document.lines, path),
-        overrides=_outside(document.overrides, path) | dict.fromkeys([*created, path], item),
+        overrides=_outside(document.overrides, path) | dict.fromkeys([*created, path], words),
     )
+
+
+def _example(source: Source) -> str:
+    return EXAMPLE if source.name.startswith("--set") else PYTHON_EXAMPLE
 
 
 def _followed(document: Document, segments: list[str], source: Source) -> tuple[KeyPath, int]:
@@ -150,7 +185,9 @@ def _followed(document: Document, segments: list[str], source: Source) -> tuple[
     path: KeyPath = ()
     existing = 0
     if tuple(segments) in NAMED_BY_AUTHOR:
-        message = f"set the values of one {NAMED_BY_AUTHOR[tuple(segments)]}, as in {EXAMPLE}"
+        message = (
+            f"set the values of one {NAMED_BY_AUTHOR[tuple(segments)]}, as in {_example(source)}"
+        )
         raise source.error(1, message)
     for segment in segments:
         if isinstance(here, list):

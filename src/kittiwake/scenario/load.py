@@ -7,7 +7,7 @@ from pathlib import Path
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario import library
 from kittiwake.scenario.build import build
-from kittiwake.scenario.document import Document, apply_overrides, read_document
+from kittiwake.scenario.document import Document, Override, apply_overrides, read_document
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import ScenarioSchema
 
@@ -32,13 +32,13 @@ def find(scenario: str) -> Path:
         return library.FOLDER / f"{scenario}.yaml"
     message = (
         f"there is no library scenario '{scenario}' (a file's name ends in .yaml). "
-        f"{did_you_mean(scenario, library.names())}"
+        f"{did_you_mean(scenario, library.names(), 'kittiwake list scenarios')}"
     )
     raise ScenarioError(message)
 
 
 def load_scenario(
-    scenario: str, overrides: Sequence[str] = (), *, logged: bool = False
+    scenario: str, overrides: Sequence[str | Override] = (), *, logged: bool = False
 ) -> Scenario:
     """A scenario with overrides such as ``vehicles.pelican.start.yaw_deg=90``.
 

@@ -46,7 +46,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 from kittiwake.actuators import BATTERIES
 from kittiwake.core.behaviour import AbstractBehaviour
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
+from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.estimator import AbstractEstimator
 from kittiwake.core.guidance import AbstractGuidance
 from kittiwake.core.parts import (
@@ -87,6 +87,8 @@ LARGEST_INTEGER = 2**63 - 1
 
 NOT_FINITE = "finite_number"
 OUT_OF_BOUNDS = "out_of_bounds"
+# people write angles so
+ANGLE = "_deg"
 WRONG_LENGTH = "wrong_length"
 NOT_A_FILE = "not_a_file"
 
@@ -139,6 +141,7 @@ def parameters_model(cls: type[eqx.Module]) -> type[BaseModel]:
             raise TypeError(message) from error
     model = create_model(cls.__name__, __base__=_Parameters, __doc__=cls.__doc__, **fields)
     model.name_of_user_key = user_keys
+    model.usual_keys = {name: key for key, name in user_keys.items() if key.endswith(ANGLE)}
     model.nested_defaults = _nested_defaults(cls)
     model.advice_on_keys = getattr(cls, "advice_on_keys", "")
     return model
@@ -149,6 +152,8 @@ def build_component(
     data: Plain,
     where: Callable[[KeyPath], str],
     prefix_path: KeyPath = (),
+    *,
+    shown_by: str = "",
 ) -> Component:
     """The component with the parameters that a file gives.
 
@@ -157,6 +162,7 @@ def build_component(
         data: the parameters by key; anything else than a mapping is refused.
         where: gives file and line of a full path.
         prefix_path: the path at which ``data`` stands in the file.
+        shown_by: the command that lists the component's keys.
 
     Raises:
         ScenarioError: one message with a line for each problem.
@@ -164,7 +170,8 @@ def build_component(
     try:
         return _reader(cls)(data)
     except ValidationError as error:
-        message = render_problems(error, where, prefix_path, model=parameters_model(cls))
+        model = parameters_model(cls)
+        message = render_problems(error, where, prefix_path, model=model, shown_by=shown_by)
         raise ScenarioError(message) from None
 
 
@@ -189,6 +196,8 @@ class _Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
     name_of_user_key: ClassVar[dict[str, str]] = {}
+    # the keys by which messages call parameters, where these are not their names
+    usual_keys: ClassVar[dict[str, str]] = {}
     nested_defaults: ClassVar[dict[str, dict[str, Any]]] = {}
     advice_on_keys: ClassVar[str] = ""
 
@@ -347,10 +356,9 @@ def _typed(registry: Registry, value: Plain) -> Plain:
     if isinstance(kind, str) and kind in registry.entries:
         return given
     if isinstance(kind, str):
-        sentence = f"there is no {registry.noun} '{kind[:MAX_CHARACTERS]}'. "
-        sentence += did_you_mean(kind, registry.names())
+        sentence = registry.unknown(kind[:MAX_CHARACTERS])
     else:
-        sentence = f"type is missing; write one of {', '.join(registry.names())}"
+        sentence = f"type is missing; write one of {registry.listed_names()}"
     raise PydanticCustomError(STATEMENT, "{sentence}", {"sentence": sentence})
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from kittiwake.core.errors import KittiwakeError, ScenarioError
-from kittiwake.scenario.problems import KeyPath, dotted
+from kittiwake.scenario.problems import KeyPath, dotted, once_for_all
 
 
 @dataclass
@@ -42,4 +42,4 @@ class ProblemList:
             ScenarioError: with a line for each mistake.
         """
         if self.lines:
-            raise ScenarioError("\n".join(dict.fromkeys(self.lines)))
+            raise ScenarioError("\n".join(once_for_all(self.lines)))

@@ -6,13 +6,14 @@ above 0``.
 
 import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from kittiwake.core.errors import did_you_mean
+from kittiwake.core.errors import did_you_mean, listed
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 # Numbers, text, true, false, null, and lists and mappings of them.
@@ -24,6 +25,9 @@ Details: TypeAlias = Mapping[str, Any]
 
 MAX_CHARACTERS = 60
 MAX_PROBLEMS = 20
+
+# a line about something of one vehicle: its place, its name, the rest
+OF_A_VEHICLE = re.compile(r"(?P<place>.*?: vehicles\.)(?P<vehicle>[\w-]+)(?P<rest>\W.*)", re.DOTALL)
 
 # The type of an error whose message is the whole sentence: what was given would not explain it.
 STATEMENT = "statement"
@@ -88,6 +92,7 @@ def render_problems(
     prefix_path: KeyPath = (),
     *,
     model: type[BaseModel] | None = None,
+    shown_by: str = "",
 ) -> str:
     """All that a validation found, one line each.
 
@@ -97,15 +102,41 @@ def render_problems(
         prefix_path: the path at which the validated data stands in the file.
         model: what was validated; without it unknown keys get no suggestion and a choice between
             several types is told type by type.
+        shown_by: the command that lists the model's keys.
     """
     problems = _without_alternatives(
-        [_Problem.of(details, model) for details in error.errors(include_url=False)]
+        [_Problem.of(details, model, shown_by) for details in error.errors(include_url=False)]
     )
-    lines = dict.fromkeys(problem.line(where, prefix_path) for problem in problems)
-    shown = list(lines)[:MAX_PROBLEMS]
+    lines = once_for_all(problem.line(where, prefix_path) for problem in problems)
+    shown = lines[:MAX_PROBLEMS]
     if len(lines) > len(shown):
         shown.append(f"and {len(lines) - len(shown)} more")
     return "\n".join(shown)
+
+
+def once_for_all(lines: Iterable[str]) -> list[str]:
+    """Return one line for vehicles with equal mistakes: of the first, and how many more there are.
+
+    They have the same key and the same sentence, in whatever line of the file.
+    """
+    alike: dict[str, list[str]] = defaultdict(list)
+    for line in dict.fromkeys(lines):
+        found = OF_A_VEHICLE.fullmatch(line)
+        alike[line if found is None else f"vehicles.{found['rest']}"].append(line)
+    return [
+        first + (f" (and {len(others)} more vehicles alike)" if others else "")
+        for first, *others in alike.values()
+    ]
+
+
+def rule_of(details: Details) -> str:
+    """Return what is allowed, after an error that pydantic found."""
+    kind, context = details["type"], details.get("ctx", {})
+    if kind in ("value_error", "assertion_error"):
+        return str(context["error"])
+    if kind in _RULES:
+        return _RULES[kind].format(**context)
+    return details["msg"].replace("Input should", "must")
 
 
 @dataclass(frozen=True)
@@ -115,23 +146,28 @@ class _Problem:
     details: Details
     path: KeyPath
     known_keys: list[str]
+    shown_by: str
+    missing_key: str
     advice_on_keys: str
     choice_path: KeyPath | None
     alternative: str | int | None
 
     @classmethod
-    def of(cls, details: Details, model: type[BaseModel] | None) -> "_Problem":
-        route = _Route()
+    def of(cls, details: Details, model: type[BaseModel] | None, shown_by: str) -> "_Problem":
+        route = _Route(shown_by)
         node: Annotation = model
         for segment in details["loc"]:
             node = route.follow(node, segment)
         return cls(
-            *(details, route.path, route.known_keys, route.advice_on_keys),
-            *(route.choice_path, route.alternative),
+            *(details, route.path, route.known_keys, route.shown_by, route.missing_key),
+            *(route.advice_on_keys, route.choice_path, route.alternative),
         )
 
     def line(self, where: Callable[[KeyPath], str], prefix_path: KeyPath) -> str:
-        full_path = (*prefix_path, *self.path)
+        path = self.path
+        if self.details["type"] == "missing" and self.missing_key:
+            path = (*path[:-1], self.missing_key)
+        full_path = (*prefix_path, *path)
         subject = dotted(full_path) or "the top level"
         return f"{where(full_path)}: {subject}{self._sentence()}"
 
@@ -141,7 +177,7 @@ class _Problem:
         if kind == "missing":
             return " is missing"
         if kind == "extra_forbidden":
-            known = _nearest(self.path[-1], self.known_keys) if self.known_keys else ""
+            known = self._nearest_key() if self.known_keys else ""
             return f": there is no such key. {known} {self.advice_on_keys}".rstrip()
         if kind in CHOICES:
             return f": {shortened(given)} is not known. {_nearest(given, self._choices)}"
@@ -150,6 +186,10 @@ class _Problem:
         if kind.startswith("union_tag"):
             return self._unknown_tag()
         return f": {shortened(given)} is not allowed; {self.rule}"
+
+    def _nearest_key(self) -> str:
+        given = str(self.path[-1])[:MAX_CHARACTERS]
+        return did_you_mean(given, self.known_keys, self.shown_by)
 
     def _unknown_tag(self) -> str:
         context = self.details["ctx"]
@@ -166,22 +206,19 @@ class _Problem:
     @property
     def rule(self) -> str:
         """What is allowed."""
-        kind, context = self.details["type"], self.details.get("ctx", {})
-        if kind in CHOICES:
-            return f"must be one of {', '.join(self._choices)}"
-        if kind in ("value_error", "assertion_error"):
-            return str(context["error"])
-        if kind in _RULES:
-            return _RULES[kind].format(**context)
-        return self.details["msg"].replace("Input should", "must")
+        if self.details["type"] in CHOICES:
+            return f"must be one of {listed(self._choices)}"
+        return rule_of(self.details)
 
 
 class _Route:
     """Follows an error's location through the models, leaving out what pydantic adds to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, shown_by: str) -> None:
         self.path: KeyPath = ()
         self.known_keys: list[str] = []
+        self.shown_by = shown_by
+        self.missing_key = ""
         self.advice_on_keys = ""
         self.choice_path: KeyPath | None = None
         self.alternative: str | int | None = None
@@ -199,6 +236,7 @@ class _Route:
             return None
         self.path = (*self.path, segment)
         self.known_keys = _keys(node)
+        self.missing_key = getattr(node, "usual_keys", {}).get(segment, "")
         self.advice_on_keys = str(getattr(node, "advice_on_keys", ""))
         return _child(node, segment)
 
@@ -242,7 +280,7 @@ def _any_of(problems: list[_Problem]) -> _Problem:
     first, *others = rules
     joined = " or ".join([first, *(rule.removeprefix("must be ") for rule in others)])
     details = {**problems[0].details, "type": "alternatives", "msg": joined}
-    return _Problem(details, problems[0].path, [], "", None, None)
+    return _Problem(details, problems[0].path, [], "", "", "", None, None)
 
 
 def _segment(key: str | int) -> str:

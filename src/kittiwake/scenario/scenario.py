@@ -23,6 +23,9 @@ from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.swarming import Membership
 from kittiwake.vehicles import VEHICLES
 
+# both spellings of the key of what is drawn for each episode of a task
+RANDOMISE = ("randomise", "randomize")
+
 
 @dataclass(frozen=True)
 class Scenario:
@@ -98,7 +101,16 @@ class Scenario:
             found += [
                 f"world.{name}: {said}" for said in process.component.remarks(self.duration_s)
             ]
-        return found
+        return [*found, *self.undrawn()]
+
+    def undrawn(self) -> list[str]:
+        """Return what to say of draws, which count in the episodes of a task alone."""
+        return [
+            f"{key}: counts in the episodes of a task alone (kw.make, Gymnasium, PettingZoo); a "
+            "flight takes the values that the rest of the scenario says"
+            for key in RANDOMISE
+            if self.document.data.get(key)
+        ]
 
     def _names_controllers(self, vehicle: str) -> bool:
         """Whether the scenario says what is to fly a vehicle, alone or as one of a count.

@@ -119,5 +119,6 @@ class ScenarioSchema(BaseModel):
     # a file, or TASK_POLICY
     policy: Annotated[str, Field(max_length=1000)] | None = None
     randomise: dict[str, Any] = {}
+    randomize: dict[str, Any] = {}
     curriculum: dict[str, Any] = {}
     vehicles: Annotated[dict[Name, VehicleSchema], Field(min_length=1)]

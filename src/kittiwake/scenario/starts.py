@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice, product
 from math import cos, isfinite, sin
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -21,9 +21,23 @@ from kittiwake.geometry.vec3 import Vec3
 
 # feet that start deeper in the ground would be thrown out of it
 MAX_DEPTH_M = 0.01
-# that are told of vehicles too near to each other
-MAX_PAIRS = 5
+# of vehicles too near to each other, that are counted
+MAX_PAIRS = 1000
 Cell = tuple[float, ...]
+
+
+class LostStart(NamedTuple):
+    """Why a vehicle would be lost before it has moved.
+
+    Attributes:
+        vehicle: its name; empty for a sentence about several.
+        kind: is equal for equal mistakes.
+        said: the sentence.
+    """
+
+    vehicle: str
+    kind: str
+    said: str
 
 
 def placed(
@@ -41,12 +55,22 @@ def shifted(start: Start, way_m: Vec3) -> Start:
     return dataclasses.replace(start, position_world_m=start.position_world_m + way_m)
 
 
-def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
-    """A sentence for each vehicle that would be lost before it has moved."""
+def lost_sentences(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
+    """Return a sentence for each way to be lost at the start: the first vehicle, how many more."""
+    alike: dict[str, list[LostStart]] = defaultdict(list)
+    for lost in lost_starts(world, vehicles):
+        alike[lost.kind].append(lost)
+    for first, *others in alike.values():
+        more = f", and {len(others)} more like it" if others else ""
+        yield f"{first.vehicle}{more}: {first.said}" if first.vehicle else first.said
+
+
+def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
+    """Return why each vehicle that would be lost before it has moved would be so."""
     for name, vehicle in vehicles.items():
         for limit in world.area.limits(vehicle.start.position_world_m):
             if not limit.holds:
-                yield f"{name}: it starts where {limit.violation()}"
+                yield LostStart(name, limit.key, f"it starts where {limit.violation()}")
     for name, vehicle in vehicles.items():
         yield from _sunk(name, vehicle, world)
     yield from _in_vessels(vehicles)
@@ -56,20 +80,21 @@ def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
         yield from _touching(vehicles, float(world.collision_distance_m))
 
 
-def _sunk(name: str, vehicle: Vehicle, world: World) -> Iterator[str]:
+def _sunk(name: str, vehicle: Vehicle, world: World) -> Iterator[LostStart]:
     height_m = vehicle.dynamics.standing_height_m
     if height_m is None:
         return
     stands_z_m = world.ground_z_m + height_m
     below_m = stands_z_m - vehicle.start.position_world_m.z
     if below_m > MAX_DEPTH_M:
-        yield (
-            f"{name}: its feet start {below_m:.3g} m below the ground (world.ground_z_m); "
+        said = (
+            f"its feet start {below_m:.3g} m below the ground (world.ground_z_m); "
             f"it stands at a z of {stands_z_m:.6g}"
         )
+        yield LostStart(name, f"ground {height_m}", said)
 
 
-def _in_vessels(vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
+def _in_vessels(vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
     for name, vehicle in vehicles.items():
         if vehicle.dynamics.deck is not None:
             yield from _in_vessel(name, vehicle, vehicle.dynamics.deck, vehicles)
@@ -77,7 +102,7 @@ def _in_vessels(vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
 
 def _in_vessel(
     name: str, vessel: Vehicle, deck: Deck, vehicles: Mapping[str, Vehicle]
-) -> Iterator[str]:
+) -> Iterator[LostStart]:
     """Those that fly and start in a vessel, below its deck."""
     flying = {n: v for n, v in vehicles.items() if v.dynamics.deck is None}
     starts_m = [vehicle.start.position_world_m for vehicle in flying.values()]
@@ -94,13 +119,14 @@ def _in_vessel(
     ):
         stands_m = float(centre.z) + float(vehicle.dynamics.standing_height_m or 0.0)
         if inside and stands_m - height_m > MAX_DEPTH_M:
-            yield (
-                f"{other}: it starts in {name}, {stands_m - height_m:.3g} m below where it would "
+            said = (
+                f"it starts in {name}, {stands_m - height_m:.3g} m below where it would "
                 f"stand on its deck; write a z of {float(place.z) + stands_m:.6g} or more"
             )
+            yield LostStart(other, f"deck of {name}", said)
 
 
-def _inside(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[str]:
+def _inside(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[LostStart]:
     """Those whose bodies reach into an obstacle."""
     bodies = [(vehicle.start, vehicle.dynamics.size_body_m) for vehicle in vehicles.values()]
     together = jax.tree.map(lambda *leaves: np.array(leaves, float), bodies[0], *bodies[1:])
@@ -116,19 +142,22 @@ def _inside(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[str]:
         vehicles, found.distance_m.tolist(), found.place.tolist(), strict=True
     ):
         if not left_m >= 0.0:
-            yield (
-                f"{name}: it starts where {NEAREST_OBSTACLE} = {left_m:.6g} is not at least 0 "
-                f"({world.obstacle_called(number)})"
-            )
+            obstacle = world.obstacle_called(number)
+            said = f"it starts where {NEAREST_OBSTACLE} = {left_m:.6g} is not at least 0"
+            yield LostStart(name, obstacle, f"{said} ({obstacle})")
 
 
-def _touching(vehicles: Mapping[str, Vehicle], distance_m: float) -> Iterator[str]:
+def _touching(vehicles: Mapping[str, Vehicle], distance_m: float) -> Iterator[LostStart]:
     starts_m = {name: vehicle.start.position_world_m for name, vehicle in vehicles.items()}
-    for one, other, apart_m in islice(near_pairs(starts_m, distance_m), MAX_PAIRS):
-        yield (
+    pairs = [*islice(near_pairs(starts_m, distance_m), MAX_PAIRS)]
+    for one, other, apart_m in pairs[:1]:
+        several = "" if len(pairs) < MAX_PAIRS else " or more"
+        more = f", and so do {len(pairs) - 1}{several} other pairs" if len(pairs) > 1 else ""
+        said = (
             f"{one} and {other} start {apart_m:.6g} m apart, which is not at least "
-            f"{distance_m:g} (world.collision_distance_m)"
+            f"{distance_m:g} (world.collision_distance_m){more}"
         )
+        yield LostStart("", "collision distance", said)
 
 
 def near_pairs(places_m: Mapping[str, Vec3], distance_m: float) -> Iterator[tuple[str, str, float]]:

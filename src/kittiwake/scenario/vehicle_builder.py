@@ -174,7 +174,8 @@ class VehicleBuilder:
     def _dynamics(self, model: VehicleModel, entry: VehicleSchema, path: KeyPath) -> Any:
         key = (*path, "parameters")
         given = self.components.with_mass_properties(model.dynamics, entry.parameters, key)
-        return self.components.settings(model.dynamics, merged(model.parameters(), given), key)
+        parameters, shown_by = merged(model.parameters(), given), f"kittiwake list {entry.model}"
+        return self.components.settings(model.dynamics, parameters, key, shown_by)
 
     def _check_dynamics(self, dynamics: AbstractDynamics, start: Any, path: KeyPath) -> None:
         """Notes what the vehicle itself cannot do."""

@@ -1,6 +1,6 @@
 """Components at their own rates: each runs when due and holds its output between."""
 
-from itertools import islice
+from math import ceil, log10
 from typing import Any
 
 import equinox as eqx
@@ -16,6 +16,8 @@ from kittiwake.geometry.scalar import Count, Flag, Real
 RATE_TOLERANCE = 1e-9
 MAX_STEPS_BETWEEN = 2**31
 MAX_SEARCH = 1000
+# of the largest number of steps
+DIGITS = 10
 
 
 class Clock(eqx.Module):
@@ -92,6 +94,13 @@ def steps_between(physics_hz: float, wanted: Real | None, called: str = "rate_hz
         return 1
     wanted = float(wanted)
     ratio = physics_hz / wanted
+    if ratio >= MAX_STEPS_BETWEEN:
+        lowest = 10.0 ** ceil(log10(physics_hz / MAX_STEPS_BETWEEN))
+        message = (
+            f"{called} {wanted:g} is too low beside the physics rate {physics_hz:g} Hz; write "
+            f"{lowest:g} or more"
+        )
+        raise ScenarioError(message)
     if not _divides(physics_hz, wanted):
         message = (
             f"{called} {wanted:g} does not divide the physics rate {physics_hz:g} Hz "
@@ -110,11 +119,24 @@ def _divides(physics_hz: float, rate_hz: float) -> bool:
 
 
 def _rates_near(physics_hz: float, ratio: float) -> list[str]:
-    """The next lower and the next higher rate that divide and can be written in a few digits."""
-    at = int(min(max(ratio, 1.0), MAX_STEPS_BETWEEN - MAX_SEARCH))
-    found: list[str] = []
-    for steps in (range(at, max(0, at - MAX_SEARCH), -1), range(at + 1, at + MAX_SEARCH)):
-        written = (f"{physics_hz / n:g}" for n in steps)
-        dividing = (rate for rate in written if float(rate) and _divides(physics_hz, float(rate)))
-        found += islice(dividing, 1)
-    return found or [f"{physics_hz:g}"]
+    """The next higher and the next lower rate that divide and can be written in a few digits.
+
+    Where the nearest numbers of steps give none, the next rounder ones are tried.
+    """
+    at = int(max(ratio, 1.0))
+    higher, lower = [
+        next(filter(None, (_written_rate(physics_hz, at, way * 10**k) for k in range(DIGITS))), "")
+        for way in (-1, 1)
+    ]
+    return [*dict.fromkeys(filter(None, (higher, lower)))] or [f"{physics_hz:g}"]
+
+
+def _written_rate(physics_hz: float, at: int, stride: int) -> str:
+    """The first rate of a few digits that divides, from so many steps on, or nothing."""
+    first = at - at % abs(stride) if stride < 0 else at - at % stride + stride
+    end = first + MAX_SEARCH * stride
+    for steps in range(first, max(end, 0), stride):
+        rate = f"{physics_hz / steps:g}"
+        if float(rate) and _divides(physics_hz, float(rate)):
+            return rate
+    return ""

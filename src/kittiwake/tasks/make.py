@@ -8,7 +8,7 @@ from typing import Any, get_args
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario import library
 from kittiwake.scenario.components import ComponentBuilder
-from kittiwake.scenario.document import written
+from kittiwake.scenario.document import Override
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.scenario import Scenario
@@ -49,11 +49,10 @@ def make(
     known = name in TASKS.entries
     scenario = TASKS.find(name).scenario if known else name
     if not known and not _is_scenario(name):
-        nearest = did_you_mean(name, TASKS.names())
-        message = f"there is no task '{name}' (a scenario's file ends in .yaml). {nearest}"
+        message = f"{TASKS.unknown(name)} (A scenario's file ends in .yaml.)"
         raise ScenarioError(message)
-    first = [f"{KEY}.type={name}"] if known else []
-    last = [f"{path}={written(value)}" for path, value in overrides.items()]
+    first = [Override.from_python(f"{KEY}.type", name)] if known else []
+    last = [Override.from_python(str(path), value) for path, value in overrides.items()]
     found = load_scenario(scenario, [*first, *last])
     if conditions is not None:
         changes = _changes(task_of(found), conditions)
@@ -99,9 +98,11 @@ def _is_scenario(name: str) -> bool:
     return name.endswith((".yaml", ".yml")) or name in library.names()
 
 
-def _changes(task: AbstractTask, conditions: str) -> list[str]:
+def _changes(task: AbstractTask, conditions: str) -> list[Override]:
     if conditions not in task.conditions:
         known = did_you_mean(conditions, list(task.conditions))
         message = f"{type(task).__name__} has no conditions '{conditions}'. {known}"
         raise ScenarioError(message)
-    return [f"{path}={written(value)}" for path, value in task.conditions[conditions].items()]
+    return [
+        Override.from_python(path, value) for path, value in task.conditions[conditions].items()
+    ]

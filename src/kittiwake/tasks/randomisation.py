@@ -22,7 +22,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, written
 from kittiwake.scenario.problem_list import ProblemList
-from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.scenario import RANDOMISE, Scenario
 from kittiwake.sim.fleet import Fleet
 from kittiwake.tasks.distributions import Distribution, distributions, uniforms
 
@@ -140,7 +140,7 @@ def _replaced(fleet: Fleet, places: Sequence[int], values: Sequence[Any]) -> Fle
 def _parts(scenario: Scenario) -> list[Part]:
     problems = ProblemList(scenario.document.where)
     parts: list[Part] = []
-    for key in (ALWAYS, BY_DIFFICULTY):
+    for key in (*RANDOMISE, BY_DIFFICULTY):
         for keys, entry in _flattened(scenario.document.data.get(key) or {}):
             path, place_in_file = ".".join(keys), (key, *keys)
             try:
@@ -261,7 +261,7 @@ class _Builds:
         """Refuses each value that cannot be flown even alone, by its line in the file."""
         document = self._scenario.document
         problems = ProblemList(document.where)
-        for key in (ALWAYS, BY_DIFFICULTY):
+        for key in (*RANDOMISE, BY_DIFFICULTY):
             for keys, _ in _flattened(document.data.get(key) or {}):
                 value = given[".".join(keys)]
                 if reason := _refusal(self._scenario, ".".join(keys), value):

@@ -154,8 +154,3 @@ class AbstractTask(eqx.Module):
         """The action of a controller without learning; None where the scenario has one itself."""
         del goal, agent, scene
         return None
-
-    def figures(self, goal: Any, scene: Scene) -> dict[str, Real]:
-        """The task's own figures of the episode so far, by name with unit."""
-        del goal, scene
-        return {}

@@ -1,10 +1,13 @@
 """What the environments say to those who use them in a wrong way."""
 
+import gc
+from functools import partial
+
 import gymnasium
 import numpy as np
 import pytest
 
-from kittiwake.adapters.gymnasium import TaskEnv, TaskVectorEnv
+from kittiwake.adapters.gymnasium import Single, TaskEnv, TaskVectorEnv
 from kittiwake.adapters.pettingzoo import TaskParallelEnv
 from kittiwake.core.errors import ScenarioError
 
@@ -20,7 +23,7 @@ def env():
     ("action", "said"),
     [
         (np.zeros(3), r"shape \(3,\) is not allowed; it must have \(4,\)"),
-        (np.full(4, np.nan), "numbers that are not finite"),
+        ([0, 0, np.nan, np.inf], r"the action: throttle is nan \(and 1 more like it\); must"),
         (np.full(4, 1j), "an action of complex128 is not allowed"),
         (np.array(list("abcd")), "an action of <U1 is not allowed"),
         (None, "an action of object is not allowed"),
@@ -30,6 +33,32 @@ def test_what_is_no_action_is_refused(env, action, said):
     env.reset(seed=0)
     with pytest.raises(ValueError, match=said):
         env.step(action)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (TaskEnv, r"^the action: pelican-02\.roll_rad is nan; must be a finite number"),
+        (
+            partial(TaskVectorEnv, num_envs=2),
+            r"^the action of world 1: pelican-02\.roll_rad is nan;",
+        ),
+        (TaskParallelEnv, r"^the action: pelican-02\.roll_rad is nan; must be a finite number"),
+    ],
+)
+def test_a_number_that_is_not_finite_is_told_with_its_world_agent_and_component(kind, said):
+    worlds = kind("keep-spot-10", conditions="noiseless")
+    actions = np.zeros((10, 4))
+    actions[1, 1] = np.nan
+    if kind is TaskParallelEnv:
+        worlds._seen, worlds.agents = {}, list(worlds.possible_agents)
+        actions = dict(zip(worlds.agents, actions, strict=True))
+    elif kind is TaskEnv:
+        worlds._ended, actions = False, actions.ravel()
+    else:
+        worlds._state, actions = object(), np.stack([np.zeros(40), actions.ravel()])
+    with pytest.raises(ValueError, match=said):
+        worlds.step(actions)
 
 
 def test_who_goes_on_after_the_end_is_told(env):
@@ -180,3 +209,24 @@ def test_what_is_seen_may_be_written_over(pair):
     seen["pelican-1"][:] = 99.0
     pair.state()[:] = 99.0
     np.testing.assert_array_equal(pair.state(), before)
+
+
+def living():
+    gc.collect()
+    return sum(isinstance(one, Single) for one in gc.get_objects())
+
+
+def test_what_closed_environments_had_compiled_is_released(env):
+    before = living()
+    for gravity_mps2 in (9.7, 9.75, 9.8, 9.85):
+        changes = {"world.gravity_mps2": gravity_mps2, "time.duration_s": 0.04}
+        TaskEnv("keep-spot", conditions="noiseless", overrides=changes)
+        # that of the last one is kept for the next
+        assert living() <= before + 1
+
+
+def test_environments_of_one_task_share_what_is_compiled(env):
+    same = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
+    TaskEnv("keep-spot", conditions="noiseless")
+    again = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
+    assert again._single is same._single is env._single

@@ -1,10 +1,18 @@
+import io
 import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas
+import pyarrow
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from mcap.reader import make_reader
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
 from kittiwake.analysis.export import export_csv, export_mcap, export_parquet, write_csv
 from kittiwake.analysis.log import Log
@@ -41,6 +49,30 @@ def test_csv_reads_back_bit_for_bit(log, tmp_path):
         finite = ~np.isnan(log.values(name))  # text does not keep a NaN's sign and payload
         assert np.array_equal(bits(frame.to_numpy())[finite], bits(log.values(name))[finite])
         assert np.isnan(frame.to_numpy()[~finite]).all()
+
+
+@given(hnp.arrays(np.float64, 50, elements=st.floats()))
+@example(np.array([1e10, 9999999999.999998, 1e-4, 1e-5, 9.5e-7, 1e-6, 1e15, 1e22, -1.5e16, 5e-324]))
+def test_csv_has_the_digits_that_arrow_writes(values):
+    log = Log({"tern": Table(("x_m",), values[:, None])})
+    with TemporaryDirectory() as folder:
+        written = write_csv(log, "tern", Path(folder) / "tern.csv").read_bytes()
+    stream = io.BytesIO()
+    options = csv.WriteOptions(quoting_header="none")
+    csv.write_csv(pyarrow.table({"x_m": values}), stream, options)
+    assert written == stream.getvalue()
+
+
+def test_csv_needs_no_library_of_an_extra(log, tmp_path, monkeypatch):
+    for module in ("pandas", "pyarrow", "pyarrow.csv"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert len(export_csv(log, tmp_path)) == 2
+
+
+def test_a_column_that_would_break_the_header_is_refused(tmp_path):
+    odd = Log({"tern": Table(("time_s", "x,y"), np.zeros((1, 2)))})
+    with pytest.raises(LogError, match="the column name 'x,y' of 'tern' cannot be in the header"):
+        export_csv(odd, tmp_path)
 
 
 def test_csv_reads_back_with_numpy_too(log, tmp_path):

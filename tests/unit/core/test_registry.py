@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from kittiwake.core import registry as registry_module
-from kittiwake.core.errors import KittiwakeError, RegistryError, did_you_mean
+from kittiwake.core.errors import KittiwakeError, RegistryError, did_you_mean, nearest
 from kittiwake.core.registry import Entry, Registry
 
 VECTOR = Entry("kittiwake.geometry.vec3:Vec3", "a vector")
@@ -42,7 +42,7 @@ def test_name_leads_to_what_it_names(shapes):
 def test_wrong_name_is_refused_with_the_nearest_one_and_all_that_are_allowed(shapes):
     with pytest.raises(RegistryError) as refusal:
         shapes.find("vectro")
-    expected = "there is no shape 'vectro'. Allowed: quaternion, vector. Did you mean 'vector'?"
+    expected = "there is no shape 'vectro'. Did you mean 'vector'? Allowed: quaternion, vector."
     assert str(refusal.value) == expected
     assert isinstance(refusal.value, KittiwakeError)
 
@@ -78,6 +78,44 @@ def test_entries_of_another_family_are_not_taken(shapes):
 
 def test_guess_is_made_among_the_allowed_words_only():
     assert (
-        did_you_mean("drydn", ["none", "dryden"]) == "Allowed: dryden, none. Did you mean 'dryden'?"
+        did_you_mean("drydn", ["none", "dryden"]) == "Did you mean 'dryden'? Allowed: dryden, none."
     )
     assert did_you_mean("", ["none"]) == "Allowed: none."
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ("foo", ["goto", "hold"]),
+        ("mat", ["csv", "geojson", "geotiff", "mcap", "parquet", "rosbag1", "rosbag2"]),
+        ("pid", ["indi", "lee", "lqr", "mellinger", "position"]),
+        ("wind", ["indi", "none"]),
+    ],
+)
+def test_no_guess_is_made_where_nothing_is_near(given, allowed):
+    assert did_you_mean(given, allowed) == f"Allowed: {', '.join(sorted(allowed))}."
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("waypoint-tuor", "waypoint-tour"),
+        ("Pelican", "pelican"),
+        ("haet", "heat"),
+        ("rate", "rate_hz"),
+        ("survey", "survey-lake"),
+        ("hummingbird", "hover-hummingbird"),
+        ("position_m", "position_world_m"),
+    ],
+)
+def test_a_slip_of_the_pen_and_a_part_of_a_name_are_guessed(given, meant):
+    allowed = ["pelican", "heat", "curve", "rate_hz", "survey-lake", "waypoint-tour"]
+    assert nearest(given, [*allowed, "hover-hummingbird", "position_world_m"]) == meant
+
+
+def test_at_most_ten_names_are_told_the_guess_first_and_where_the_others_are():
+    names = [f"wing-{i:03}" for i in range(289)]
+    said = did_you_mean("tren", [*names, "tern"], "kittiwake list wings")
+    assert said.startswith("Did you mean 'tern'? Allowed: tern, wing-000, ")
+    assert said.count("wing-") == 9
+    assert said.endswith(" and 280 more ('kittiwake list wings' shows all 290).")

@@ -30,7 +30,7 @@ def test_a_misspelt_column_is_answered_with_the_nearest_that_is_lacking():
     columns = ["throtle" if name == "throttle" else name for name in STICKS]
     assert refusal(columns) == (
         "inputs.csv:1: AttitudeThrottle has no column 'throtle'. "
-        "Allowed: throttle. Did you mean 'throttle'?"
+        "Did you mean 'throttle'? Allowed: throttle."
     )
 
 

@@ -333,6 +333,25 @@ def test_a_start_outside_the_area_is_told_beside_the_mistakes_of_others():
     assert "vehicles: gull: it starts where" in lines
 
 
+def test_many_starts_outside_the_area_are_one_line_for_each_limit():
+    text = with_gull("count: 100\nspacing_m: [1, 0, 0]\nstart: {position_world_m: [0, 0, 9]}")
+    lines = refusal(text.replace("vehicles:", "world: {area: {x_m: [-5, 90]}}\nvehicles:"))
+    assert lines.splitlines() == [
+        "test.yaml:4: vehicles: gull-092, and 8 more like it: it starts where x_m = 91 is not from "
+        "-5 to 90 (world.area.x_m); move the start, or write lost_vehicle: continue"
+    ]
+
+
+def test_vehicles_with_equal_mistakes_are_told_of_once():
+    entries = "".join(f"  v{i}: {{model: pelican, guidance: hald}}\n" for i in range(30))
+    (line,) = refusal(f"name: test\ntime: {{duration_s: 1}}\nvehicles:\n{entries}").splitlines()
+    assert line.startswith("test.yaml:4: vehicles.v0.guidance.type: there is no guidance 'hald'. ")
+    assert line.endswith(" (and 29 more vehicles alike)")
+    line, *_ = refusal(f"name: test\nvehicles:\n{entries.replace('guid', 'gud')}").splitlines()
+    assert "vehicles.v0.gudance: there is no such key. Did you mean 'guidance'?" in line
+    assert line.endswith(" (and 29 more vehicles alike)")
+
+
 def test_sensors_that_are_no_mapping_are_not_missed_by_an_estimator_as_well():
     text = with_gull("sensors: [gnss]\nestimator: qrsim\nguidance: hald")
     assert places(refusal(text).splitlines()) == ["sensors", "guidance.type"]

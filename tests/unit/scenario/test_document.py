@@ -475,7 +475,7 @@ def test_replacing_a_mapping_forgets_the_places_inside_it():
         (
             "vehicles.pelikan.start.yaw_deg=5",
             "--set vehicles.pelikan.start.yaw_deg=5: there is no vehicle 'pelikan'. "
-            "Allowed: heron, pelican. Did you mean 'pelican'?",
+            "Did you mean 'pelican'? Allowed: heron, pelican.",
         ),
         (
             "vehicles.gull={}",

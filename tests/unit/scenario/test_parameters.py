@@ -227,7 +227,7 @@ LARGEST = "at most 9223372036854775807"
         ("armed", "yes", "'yes' is not allowed; must be true or false"),
         ("raised", 1, "1 is not allowed; must be true or false"),
         ("label", 4, "4 is not allowed; must be text"),
-        ("mode", "holt", "'holt' is not known. Allowed: fly, hold. Did you mean 'hold'?"),
+        ("mode", "holt", "'holt' is not known. Did you mean 'hold'? Allowed: fly, hold."),
         ("mode", 7, "7 is not known. Allowed: fly, hold."),
         ("offset_body_m", [1, 2], "[1, 2] is not allowed; must be a list of exactly 3 numbers"),
         ("offset_body_m", 4, "4 is not allowed; must be a list of exactly 3 numbers"),
@@ -269,8 +269,8 @@ def test_what_a_field_does_not_take_is_refused_in_a_sentence(key, given_value, s
         (
             {"all_gains": [{"proportional": 1, "limit": 2}]},
             "all_gains.0.limit",
-            ": there is no such key. Allowed: limit_deg, limit_rad, proportional. "
-            "Did you mean 'limit_rad'?",
+            ": there is no such key. Did you mean 'limit_deg'? "
+            "Allowed: limit_deg, limit_rad, proportional.",
         ),
     ],
 )
@@ -289,7 +289,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_name():
     message = refusal(Needy, from_rad=1, speed_mps=1, speed=2)
     assert message == (
         "keep-spot.yaml:12: speed: there is no such key. "
-        "Allowed: from_deg, from_rad, speed_kn, speed_mps. Did you mean 'speed_kn'?"
+        "Did you mean 'speed_kn'? Allowed: from_deg, from_rad, speed_kn, speed_mps."
     )
 
 
@@ -374,8 +374,9 @@ def test_a_user_unit_satisfies_a_required_parameter():
     assert built.speed_mps == 2 * KNOT_MPS
 
 
-def test_a_missing_parameter_is_called_by_its_stored_name():
-    assert refusal(Needy, speed_kn=1) == "keep-spot.yaml:12: from_rad is missing"
+def test_a_missing_angle_is_called_by_the_key_in_degrees_that_people_write():
+    assert refusal(Needy, speed_kn=1) == "keep-spot.yaml:12: from_deg is missing"
+    assert refusal(Needy, from_rad=1) == "keep-spot.yaml:12: speed_mps is missing"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_a_platform_may_be_one():
 @pytest.mark.parametrize(
     ("partner", "message"),
     [
-        ("stridr", "there is no vehicle and no platform 'stridr'. Allowed: strider."),
+        ("stridr", "there is no vehicle and no platform 'stridr'. Did you mean 'strider'?"),
         ("drone", "is the vehicle itself; write another one, or a platform"),
     ],
 )

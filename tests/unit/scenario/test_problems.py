@@ -87,13 +87,13 @@ def problems(data, model=Scenario, prefix=()):
         ({"vehicles": {"a": 3}}, "vehicles.a: 3 is not allowed; must be a mapping (key: value)"),
         (
             {"vehicles": {"a": {"model": "pelikan"}}},
-            "vehicles.a.model: 'pelikan' is not known. Allowed: pelican, strider. "
-            "Did you mean 'pelican'?",
+            "vehicles.a.model: 'pelikan' is not known. Did you mean 'pelican'? "
+            "Allowed: pelican, strider.",
         ),
         (
             {"vehicles": {"a": {"modell": "pelican"}}},
-            "vehicles.a.modell: there is no such key. Allowed: alternatives, guidance, model. "
-            "Did you mean 'model'?",
+            "vehicles.a.modell: there is no such key. Did you mean 'model'? "
+            "Allowed: alternatives, guidance, model.",
         ),
         ({"called": "x"}, "called: 'x' is not allowed; must be a whole number"),
     ],
@@ -131,8 +131,8 @@ def test_a_value_that_almost_fits_an_alternative_is_told_by_it():
 def test_of_alternative_records_the_closest_speaks():
     data = {"vehicles": {"a": {"alternatives": [{"type": "playback", "fil": "x", "file": "y"}]}}}
     assert problems(data) == (
-        "f:1: vehicles.a.alternatives.0.fil: there is no such key. Allowed: file, type. "
-        "Did you mean 'file'?"
+        "f:1: vehicles.a.alternatives.0.fil: there is no such key. Did you mean 'file'? "
+        "Allowed: file, type."
     )
 
 
@@ -141,13 +141,13 @@ def test_of_alternative_records_the_closest_speaks():
     [
         (
             {"type": "holt"},
-            ".type: 'holt' is not known. Allowed: hold, playback. Did you mean 'hold'?",
+            ".type: 'holt' is not known. Did you mean 'hold'? Allowed: hold, playback.",
         ),
         ({"radius_m": 1}, ".type is missing"),
         ({"type": "hold", "radius_m": "x"}, ".radius_m: 'x' is not allowed; must be a number"),
         (
             {"type": "hold", "radius": 1},
-            ".radius: there is no such key. Allowed: radius_m, type. Did you mean 'radius_m'?",
+            ".radius: there is no such key. Did you mean 'radius_m'? Allowed: radius_m, type.",
         ),
         ({"type": "playback"}, ".file is missing"),
         (5, ": 5 is not allowed; must be a mapping (key: value)"),

@@ -189,7 +189,7 @@ def test_a_broken_file_is_refused_with_its_line_and_that_of_the_scenario(tmp_pat
         ({"world.satellites.errors": "second"}, "there is no error of ranges 'second'."),
         (
             {"world.satellites": "sp4"},
-            "there is no kind of satellites 'sp4'. Allowed: nominal, sp3",
+            "there is no kind of satellites 'sp4'. Did you mean 'sp3'? Allowed: nominal, sp3",
         ),
         ({"world.satellites.rate_hz": 7}, "rate_hz 7 does not divide the physics rate 50 Hz"),
     ],

@@ -235,10 +235,12 @@ def test_several_links_with_mass_are_refused_with_their_names(tmp_path):
     assert message.endswith("name one, as in {file: body.urdf, link: base_link}")
 
 
-@pytest.mark.parametrize("link", ["baselink", "world"])
-def test_a_link_without_mass_is_refused_with_those_that_have_one(link, tmp_path):
+@pytest.mark.parametrize(
+    ("link", "hint"), [("baselink", "Did you mean 'base_link'? "), ("world", "")]
+)
+def test_a_link_without_mass_is_refused_with_those_that_have_one(link, hint, tmp_path):
     message = refusal_of_file(tmp_path, HERON, link)
-    assert f"no link '{link}' has an <inertial>. Allowed: base_link." in message
+    assert f"no link '{link}' has an <inertial>. {hint}Allowed: base_link." in message
 
 
 def test_a_file_without_mass_is_refused(tmp_path):

@@ -1,7 +1,6 @@
 """Rates: which ones fit the physics, and that a component runs when due and holds between."""
 
 import dataclasses
-import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
@@ -183,11 +182,24 @@ def test_any_fraction_of_the_physics_rate_divides_it(physics_hz, steps):
     assert steps_between(physics_hz, physics_hz / steps) == steps
 
 
-@pytest.mark.parametrize("wanted_hz", [30, 7])
-def test_the_rates_that_a_refusal_proposes_are_accepted(wanted_hz):
+@pytest.mark.parametrize(
+    ("physics_hz", "wanted_hz"),
+    [(50.0, 30), (50.0, 7), (333.3, 0.07), (480.0, 0.00101), (100.0, 3e-5), (1000.0, 1.1e-5)],
+)
+def test_the_rates_that_a_refusal_proposes_are_two_and_accepted(physics_hz, wanted_hz):
     with pytest.raises(ScenarioError) as refused:
-        steps_between(50.0, wanted_hz)
-    proposed = re.findall(r"[\d.]+", str(refused.value).rpartition("write")[2])
-    assert proposed
-    for rate in proposed:
-        assert steps_between(50.0, float(rate)) >= 1
+        steps_between(physics_hz, wanted_hz)
+    higher, lower = str(refused.value).rpartition("write ")[2].split(" or ")
+    assert float(higher) > wanted_hz > float(lower)
+    for rate in (higher, lower):
+        assert steps_between(physics_hz, float(rate)) >= 1
+
+
+@pytest.mark.parametrize("physics_hz", [1.0, 50.0, 480.0, 1000.0])
+def test_a_rate_beyond_counting_is_answered_with_the_lowest(physics_hz):
+    with pytest.raises(ScenarioError, match=r"1e-10 is too low beside .* write \S+ or more$") as no:
+        steps_between(physics_hz, 1e-10)
+    lowest_hz = float(str(no.value).rpartition("write ")[2].split()[0])
+    # a power of ten, at most ten times what can just be counted
+    assert physics_hz / lowest_hz <= steps_between(physics_hz, lowest_hz) < 2**31
+    assert lowest_hz < 10 * physics_hz / 2**31

@@ -6,6 +6,7 @@ import pytest
 
 import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
+from kittiwake.scenario.load import load_scenario
 from kittiwake.tasks.randomisation import VARIANTS
 
 SCENARIO = """
@@ -94,10 +95,12 @@ def test_what_is_a_sum_is_that_of_a_scenario_with_the_numbers(env):
         values = env.randomisation.draw(kw.seed_key(3), 1.0)
         fleet = env.randomisation.applied(env.fleet, values)
         mass_kg = float(np.ravel(fleet.groups[0].vehicle.dynamics.mass_kg)[0])
-        same = kw.load(
-            env.scenario.folder / "drawn.yaml",
-            {"vehicles.pelican.parameters.mass_kg": mass_kg, "world.wind.speed_at_6m_mps": 1},
-        ).fleet
+        given = {
+            "vehicles.pelican.parameters.mass_kg": mass_kg,
+            "world.wind.speed_at_6m_mps": 1,
+            "randomise": {},
+        }
+        same = kw.load(env.scenario.folder / "drawn.yaml", given).fleet
     one, other = fleet.groups[0].vehicle.dynamics, same.groups[0].vehicle.dynamics
     for mine, theirs in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
         np.testing.assert_allclose(np.asarray(mine), np.asarray(theirs), rtol=1e-9)
@@ -207,3 +210,25 @@ def test_a_mistake_is_told_with_its_line(text, line, said, tmp_path):
     number = max(i for i, own in enumerate(lines, 1) if line in own)
     with pytest.raises(ScenarioError, match=rf"^drawn\.yaml:{number}: {text[:9]}.*{said}"):
         kw.make(written(tmp_path, SCENARIO + text))
+
+
+def test_a_flight_warns_that_it_draws_nothing(tmp_path):
+    path = written(tmp_path, SCENARIO + DRAWN)
+    said = load_scenario(str(path)).remarks()
+    assert [line.partition(" in the ")[0] for line in said] == ["randomise: counts"]
+    with pytest.warns(UserWarning, match="randomise: counts in the episodes of a task alone"):
+        kw.load(path)
+    plain = SCENARIO + "randomise: {}\n"
+    assert load_scenario(str(written(tmp_path, plain))).remarks() == []
+
+
+def test_an_environment_draws_without_a_warning(tmp_path):
+    kw.make(written(tmp_path, SCENARIO + DRAWN))  # warnings are errors here
+
+
+def test_the_american_spelling_draws_the_same(env, tmp_path):
+    american = kw.make(
+        written(tmp_path, SCENARIO + DRAWN.replace("randomise", "randomize")), precision="float64"
+    )
+    assert american.randomisation.parts == env.randomisation.parts
+    assert load_scenario(str(tmp_path / "drawn.yaml")).remarks()[0].startswith("randomize: ")
