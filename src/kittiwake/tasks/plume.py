@@ -176,7 +176,7 @@ class AbstractPlumeTask(AbstractTask):
             concentration=agent.measurements[NOSE].concentration,
             ways_to_locations_world_m=goal.locations_world_m - rows(own.position_world_m)[None],
             ways_to_mates_world_m=ways_to(mates(scene, agent).estimate, own),
-            wind_world_mps=scene.world.wind.velocity_world_mps(WIND_HEIGHT_M),
+            wind_world_mps=scene.world.wind.velocity_world_mps(WIND_HEIGHT_M, scene.time_s),
         )
 
     def reward(self, goal: Findings, agent: Agent, scene: Scene) -> Real:
@@ -209,7 +209,9 @@ class AbstractPlumeTask(AbstractTask):
         middle = (share @ ways).at[2].set(SHELTERED_M - height)
         goes_on = jnp.isfinite(apart[nearest]) & (_inside_by(here[None], area)[0] > NEAR_M)
         asked = GAIN_PER_S * jnp.where(goes_on, ways[nearest], middle)
-        x, y, z = _attainable(asked, rows(scene.world.wind.velocity_world_mps(height)))
+        x, y, z = _attainable(
+            asked, rows(scene.world.wind.velocity_world_mps(height, scene.time_s))
+        )
         met = goal.sums / (goal.weights + 0.1 * VISITED)
         told = 2.0 * jnp.clip(met / self.most, 0.0, 1.0) ** (1.0 / STEEPNESS) - 1.0
         return asking(free_velocities(tuple(map(str, range(self.locations)))), Vec3(x, y, z), told)
