@@ -110,6 +110,13 @@ from kittiwake.environment.plumes.dispersion import DispersionPlume
 from kittiwake.environment.plumes.gaussian import GaussianPlume
 from kittiwake.environment.plumes.puffs import PuffPlume
 from kittiwake.environment.plumes.sources import Sources
+from kittiwake.environment.prescribed_winds import (
+    ConstantWind,
+    CosineGust,
+    RecordedWind,
+    SinusoidalWind,
+    StepWind,
+)
 from kittiwake.environment.regions import ForceRegion, WindRegion
 from kittiwake.environment.satellites.nominal import NominalConstellation
 from kittiwake.environment.satellites.precise import OrbitTable, PreciseConstellation
@@ -559,6 +566,24 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "of one field": lambda: Stuck(0.5 * DT_S, field="satellites"),
     },
     "winds/shear": {"breeze": lambda: ShearWind(speed_at_6m_mps=3.0, from_rad=0.5)},
+    "winds/constant": {
+        "as a velocity": lambda: ConstantWind(AHEAD),
+        "by its direction": lambda: ConstantWind(speed_mps=3.0, from_rad=0.5),
+    },
+    "winds/step": {"begun": lambda: StepWind(0.5 * DT_S, AHEAD)},
+    "winds/gust": {
+        "rising": lambda: CosineGust(0.5 * DT_S, 9.0, wind_world_mps=AHEAD),
+        "staying": lambda: CosineGust(0.0, DT_S, None, speed_mps=3.0, from_rad=0.5),
+    },
+    "winds/sinusoid": {"swinging": lambda: SinusoidalWind(9.0, 0.3, AHEAD)},
+    "winds/recorded": {
+        "rising": lambda: RecordedWind(
+            Recording(
+                *(("east_mps", "north_mps"), "wind.csv", 9.0),
+                *(np.array([0.0, 9.0]), np.array([[1.0, 2.0], [3.0, -4.0]])),
+            )
+        ),
+    },
     "fields/patches": {
         "two": lambda: Patches(
             "ug/l", 5.0, (Patch(AHEAD, 9.0, 4.0), Patch(Vec3(0.0, 5.0, 0.0), 3.0, -1.0)), 0.1
@@ -1040,8 +1065,8 @@ CONTRACTS = {
     "turbulence": Contract(TURBULENCE, lambda _, at, __: (at.motion, at.surroundings), _step),
     "winds": Contract(
         WINDS,
-        lambda _, at, __: at.height_m,
-        lambda wind, state, height, _: (state, wind.velocity_world_mps(height)),
+        lambda _, at, tick: (at.height_m, tick * DT_S),
+        lambda wind, state, inputs, _: (state, wind.velocity_world_mps(*inputs)),
         lambda *_: (),
     ),
     "platforms": Contract(

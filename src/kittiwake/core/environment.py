@@ -26,11 +26,16 @@ class AbstractTurbulence(AbstractComponent):
 
 
 class AbstractWind(eqx.Module):
-    """The mean wind as a field."""
+    """The mean wind as a field: turbulence comes on top of it."""
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether it blows alike at all times."""
+        return True
 
     @abstractmethod
-    def velocity_world_mps(self, height_above_ground_m: Real) -> Vec3:
-        """The velocity of the air at a height."""
+    def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
+        """The velocity of the air, where it blows to, at a height and a time of the flight."""
 
 
 class AbstractCurrent(eqx.Module):

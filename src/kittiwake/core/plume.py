@@ -22,18 +22,22 @@ WIND_HEIGHT_M = 6.0
 
 
 class Site(eqx.Module):
-    """Where a plume is: the wind that carries it, the ground that it does not enter, its bounds."""
+    """Where a plume is: the wind that carries it, the ground that it does not enter, its bounds.
+
+    The wind is that of the start, at one height; ``wind_is_steady`` says whether it stays so.
+    """
 
     wind_world_mps: Vec3
     ground_z_m: Real
     area: FlightArea
+    wind_is_steady: bool = eqx.field(static=True, default=True)
 
     @classmethod
     def of(cls, world: World) -> "Site":
-        """In a world, with its mean wind at one height."""
+        """In a world, with its mean wind at one height at the start."""
         blowing = world.wind.velocity_world_mps(WIND_HEIGHT_M)
         carrying = Vec3(float(blowing.x), float(blowing.y), float(blowing.z))
-        return cls(carrying, world.ground_z_m, world.area)
+        return cls(carrying, world.ground_z_m, world.area, world.wind.is_steady)
 
 
 class AbstractCloud(eqx.Module):
@@ -89,5 +93,7 @@ class Plume(AbstractProcess):
         return cloud, cloud
 
     def remarks(self, duration_s: float) -> tuple[str, ...]:
-        """Those of its kind."""
-        return self.kind.remarks(self.site, duration_s)
+        """Those of its kind, and that it does not follow a wind which changes."""
+        changing = "world.wind changes with time, and the plume goes with the wind of the start"
+        own = self.kind.remarks(self.site, duration_s)
+        return own if self.site.wind_is_steady else (*own, changing)

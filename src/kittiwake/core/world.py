@@ -123,6 +123,7 @@ class World(eqx.Module):
         size_body_m: Vec3,
         waves: Waves | None = None,
         air_height_m: Real | None = None,
+        time_s: Real = 0.0,
     ) -> Surroundings:
         """What a vehicle of a size feels of the world alone: no gusts, no decks, no others.
 
@@ -133,7 +134,7 @@ class World(eqx.Module):
         around = Surroundings(
             gravity_mps2=jnp.asarray(self.gravity_mps2, jnp.result_type(up)),
             air=self.atmosphere.air(up + self.origin.altitude_m),
-            wind_world_mps=self.wind.velocity_world_mps(height),
+            wind_world_mps=self.wind.velocity_world_mps(height, time_s),
             height_above_ground_m=height,
             nearest_vehicle_m=jnp.asarray(jnp.inf, jnp.result_type(up)),
             current_world_mps=self.current.velocity_world_mps(kinematics.position_world_m),
@@ -144,7 +145,7 @@ class World(eqx.Module):
             around = replace(around, water=waves.under(covered))
         if air_height_m is not None:
             raised = 0.0 if around.water is None else around.water.height_world_m
-            met = self.wind.velocity_world_mps(height - raised + air_height_m)
+            met = self.wind.velocity_world_mps(height - raised + air_height_m, time_s)
             around = replace(around, wind_world_mps=met)
         if self.obstacles:
             left_m = self.nearest(kinematics, size_body_m).distance_m

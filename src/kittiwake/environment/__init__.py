@@ -8,6 +8,21 @@ WINDS = Registry(
     {
         "none": Entry("kittiwake.environment.wind:Calm", "no wind"),
         "shear": Entry("kittiwake.environment.wind:ShearWind", "logarithmic shear over the ground"),
+        "constant": Entry(
+            "kittiwake.environment.prescribed_winds:ConstantWind",
+            "the same at every place and time, also written as [east, north, up]",
+        ),
+        "step": Entry("kittiwake.environment.prescribed_winds:StepWind", "one that begins at once"),
+        "gust": Entry(
+            "kittiwake.environment.prescribed_winds:CosineGust",
+            "discrete 1-cosine gust of MIL-F-8785C",
+        ),
+        "sinusoid": Entry(
+            "kittiwake.environment.prescribed_winds:SinusoidalWind", "one that swings both ways"
+        ),
+        "recorded": Entry(
+            "kittiwake.environment.prescribed_winds:RecordedWind", "a time series from a CSV file"
+        ),
     },
 )
 

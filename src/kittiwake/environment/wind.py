@@ -30,9 +30,9 @@ CALM_BELOW_FT = 0.05
 class Calm(AbstractWind):
     """Air at rest."""
 
-    def velocity_world_mps(self, height_above_ground_m: Real) -> Vec3:
+    def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
         """Zero at every height."""
-        del height_above_ground_m
+        del height_above_ground_m, time_s
         return Vec3.zero()
 
 
@@ -45,8 +45,9 @@ class ShearWind(AbstractWind):
     speed_at_6m_mps: Annotated[Real, NOT_NEGATIVE]
     from_rad: Real
 
-    def velocity_world_mps(self, height_above_ground_m: Real) -> Vec3:
+    def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
         """The velocity of the air at a height; zero on and below the ground."""
+        del time_s
         h = jnp.asarray(height_above_ground_m) / FOOT_M
         blowing = h > CALM_BELOW_FT
         logarithm = jnp.log(jnp.where(blowing, h, 1.0) / ROUGHNESS_LENGTH_FT)
@@ -54,3 +55,19 @@ class ShearWind(AbstractWind):
         speed = jnp.where(blowing, self.speed_at_6m_mps * profile, 0.0)
         sine, cosine = sin_cos(self.from_rad)
         return Vec3(-speed * sine, -speed * cosine, 0.0)
+
+
+class SumOfWinds(AbstractWind):
+    """Several winds that add up, such as a mean wind and a gust: a list in a scenario."""
+
+    winds: tuple[AbstractWind, ...]
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether all of them are."""
+        return all(wind.is_steady for wind in self.winds)
+
+    def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
+        """The sum of their velocities."""
+        each = (wind.velocity_world_mps(height_above_ground_m, time_s) for wind in self.winds)
+        return sum(each, start=Vec3.zero())

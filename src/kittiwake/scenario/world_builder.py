@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from kittiwake.core.environment import AbstractTurbulence
+from kittiwake.core.environment import AbstractTurbulence, AbstractWind
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.radio import AbstractRadio
 from kittiwake.core.vehicle import Scheduled
@@ -21,20 +21,27 @@ from kittiwake.environment import (
 )
 from kittiwake.environment.magnetism import earth_field_world_t
 from kittiwake.environment.proximity import Proximity
+from kittiwake.environment.wind import SumOfWinds
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.parameters import parameters_model
-from kittiwake.scenario.problems import shortened
+from kittiwake.scenario.problems import KeyPath, Plain, shortened
 from kittiwake.scenario.process_builder import KEYS, ProcessBuilder
 from kittiwake.scenario.schema import WorldSettings
 from kittiwake.swarm import RADIOS
 
 SINGLE = {
-    "wind": (WINDS, "none"),
     "current": (CURRENTS, "none"),
     "atmosphere": (ATMOSPHERES, "isa"),
 }
 RADIO = ("radio",)
+AXES = 3
+CONSTANT = "constant"
+HOW_TO_BLOW = (
+    "write the velocity of the air in m/s as [east, north, up], such as [6, 0, 0] for a wind that "
+    f"blows to the east, or a kind of wind, such as {{type: {CONSTANT}, speed_mps: 6, "
+    "from_deg: 270}, or a list of winds that add up"
+)
 # how far others are looked for that one could collide with, in collision distances
 LOOKED_FOR = 2.0
 NAMED = {"regions": REGIONS, "platforms": PLATFORMS, "obstacles": OBSTACLES}
@@ -57,6 +64,7 @@ class WorldBuilder:
     def build(self, given: dict[str, Any]) -> BuiltWorld:
         """Settings, world and turbulence."""
         data = dict(given)
+        wind = self._wind(data.pop("wind", "none"), ("world", "wind"))
         single = {
             key: self.components.component(registry, data.pop(key, default), ("world", key))
             for key, (registry, default) in SINGLE.items()
@@ -77,7 +85,7 @@ class WorldBuilder:
         self._refuse_unknown(data)
         settings = self.components.settings(WorldSettings, data, ("world",)) or WorldSettings()
         several = [*radios, *interactions, *(part for group in named.values() for part in group)]
-        if None in (*single.values(), *several):
+        if wind is None or None in (*single.values(), *several):
             return BuiltWorld(settings, None, turbulence)
         start_utc = self._start_utc(settings)
         if start_utc is None:
@@ -97,7 +105,7 @@ class WorldBuilder:
             collision_distance_m=distance_m or 0.0,
             interactions=interactions,
             atmosphere=single["atmosphere"],
-            wind=single["wind"],
+            wind=wind,
             current=single["current"],
             regions=named["regions"],
             platforms=named["platforms"],
@@ -110,6 +118,17 @@ class WorldBuilder:
         if processes is None:
             return BuiltWorld(settings, None, turbulence)
         return BuiltWorld(settings, replace(world, processes=processes), turbulence)
+
+    def _wind(self, given: Plain, path: KeyPath) -> AbstractWind | None:
+        """The mean wind, or None after noting what is wrong with it; those of a list add up."""
+        if isinstance(given, list) and any(isinstance(one, list | dict | str) for one in given):
+            winds = [self._wind(one, (*path, number)) for number, one in enumerate(given)]
+            return None if None in winds else SumOfWinds(tuple(wind for wind in winds if wind))
+        if _is_number(given) or (isinstance(given, list) and len(given) != AXES):
+            self.components.problems.note(path, f"{shortened(given)} is not allowed; {HOW_TO_BLOW}")
+            return None
+        entry = {"type": CONSTANT, "wind_world_mps": given} if isinstance(given, list) else given
+        return self.components.component(WINDS, entry, path)
 
     def _radio(self, given: Any) -> Scheduled[AbstractRadio] | None:
         """The radio, or None after noting what is wrong with it."""
@@ -133,9 +152,14 @@ class WorldBuilder:
         for key in [key for key in data if key not in settings]:
             del data[key]
             known = did_you_mean(
-                key, [*settings, *SINGLE, *NAMED, *RADIO, "turbulence", "interactions", *KEYS]
+                key,
+                [*settings, "wind", *SINGLE, *NAMED, *RADIO, "turbulence", "interactions", *KEYS],
             )
             self.components.problems.note(("world", key), f"there is no such key. {known}")
+
+
+def _is_number(given: Plain) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool)
 
 
 def _magnetic_field(settings: WorldSettings, start_utc: datetime) -> tuple[Vec3 | None, str]:

@@ -27,10 +27,14 @@ DECKS_NEAR = 4
 
 
 def alone(
-    world: World, group: Group, truth: Kinematics, waves: Waves | None = None
+    world: World,
+    group: Group,
+    truth: Kinematics,
+    waves: Waves | None = None,
+    time_s: Real = 0.0,
 ) -> Surroundings:
     """What each vehicle of a group feels of the world alone."""
-    return group.map(partial(_around, world, waves), truth)
+    return group.map(partial(_around, world, waves, time_s), truth)
 
 
 def together(
@@ -46,7 +50,7 @@ def together(
     ``partners`` are the numbers of their partners' decks, as ``partners_of`` counts them.
     """
     around = [
-        alone(world, group, presence.motion, waves)
+        alone(world, group, presence.motion, waves, time_s)
         for group, presence in zip(groups, present, strict=True)
     ]
     decks = _decks(world, groups, present, time_s)
@@ -139,9 +143,12 @@ def _own_decks(world: World, groups: Sequence[Group]) -> list[jax.Array]:
     return own
 
 
-def _around(world: World, waves: Waves | None, vehicle: Vehicle, truth: Kinematics) -> Surroundings:
+def _around(
+    world: World, waves: Waves | None, time_s: Real, vehicle: Vehicle, truth: Kinematics
+) -> Surroundings:
     dynamics = vehicle.dynamics
-    return strong(world.surroundings(truth, dynamics.size_body_m, waves, dynamics.air_height_m))
+    size_body_m, air_height_m = dynamics.size_body_m, dynamics.air_height_m
+    return strong(world.surroundings(truth, size_body_m, waves, air_height_m, time_s))
 
 
 def _deck(vehicle: Vehicle, truth: Kinematics) -> Support:

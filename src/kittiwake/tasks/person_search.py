@@ -124,7 +124,9 @@ class Beliefs(eqx.Module):
         )
         for i in range(len(here)):
             for _ in range(NEW):
-                beliefs = beliefs._noticed(places[i], jnp.where(sizes[i] > COARSE_M, told[i], 0.0))
+                beliefs = beliefs._noticed(
+                    places[i], jnp.where(jnp.asarray(sizes)[i] > COARSE_M, told[i], 0.0)
+                )
         for i in range(len(here)):
             beliefs = beliefs._moved(i, here, ground_m, step_s)
         return beliefs

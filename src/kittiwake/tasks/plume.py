@@ -239,7 +239,9 @@ class AbstractPlumeTask(AbstractTask):
         goes_on = goes_on & (_inside_by(own[None], area)[0] > NEAR_M)
         asked = GAIN_PER_S * (jnp.where(goes_on, goal_m, middle) - own)
         asked = asked + away_from_others_mps(agent.number, here)
-        x, y, z = _attainable(asked, rows(scene.world.wind.velocity_world_mps(height)))
+        x, y, z = _attainable(
+            asked, rows(scene.world.wind.velocity_world_mps(height, scene.time_s))
+        )
         told = 2.0 * jnp.clip(expected / self.most, 0.0, 1.0) ** (1.0 / STEEPNESS) - 1.0
         return asking(free_velocities(tuple(map(str, range(self.locations)))), Vec3(x, y, z), told)
 
@@ -303,7 +305,7 @@ def _cloud(scene: Scene) -> AbstractCloud:
 
 def _wind(scene: Scene) -> Vec3:
     """As agents are told it."""
-    return scene.world.wind.velocity_world_mps(WIND_HEIGHT_M)
+    return scene.world.wind.velocity_world_mps(WIND_HEIGHT_M, scene.time_s)
 
 
 def _place_by_source(sources: SourceBeliefs, number: Any, scene: Scene) -> Float[Array, "3"]:
@@ -328,7 +330,7 @@ def _place_by_source(sources: SourceBeliefs, number: Any, scene: Scene) -> Float
     place = source + jnp.stack([x, y, around[1]])
     area, ground = scene.world.area, scene.world.ground_z_m
     levels = jnp.linspace(SHELTERED_M, area.z_m[1] - ground - NEAR_M, LEVELS, dtype=place.dtype)
-    speeds = jax.vmap(lambda z: scene.world.wind.velocity_world_mps(z).norm())(levels)
+    speeds = jax.vmap(lambda z: scene.world.wind.velocity_world_mps(z, scene.time_s).norm())(levels)
     highest = jnp.max(jnp.where(speeds < HOLDS_MPS, levels, SHELTERED_M))
     low, high = jnp.asarray([area.x_m, area.y_m], place.dtype).T
     level = jnp.clip(place[:2], low + KEPT_M, high - KEPT_M)

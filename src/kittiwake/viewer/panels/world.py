@@ -1,20 +1,19 @@
 """What a vehicle meets: wind, gusts, how far its sensors see, and what of it fails."""
 
-from math import degrees
 from typing import Any, get_args
 
 import viser
 
 from kittiwake.environment.turbulence import NoTurbulence
-from kittiwake.environment.wind import ShearWind
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.arming import parts_that_fail
 from kittiwake.sensors.round_robin import SchemeName
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 from kittiwake.viewer.desk import Desk
 from kittiwake.viewer.frame import Frame
+from kittiwake.viewer.panels.wind import add_wind_sliders
 
-MOST_WIND_MPS, MOST_GUSTS_MPS, MOST_RANGE_M = 15.0, 15.0, 20.0
+MOST_GUSTS_MPS, MOST_RANGE_M = 15.0, 20.0
 
 
 class WorldPanel:
@@ -31,24 +30,17 @@ class WorldPanel:
 
     def _weather(self) -> None:
         gui, world = self._desk.server.gui, self._desk.scenario.world
-        wind = world.wind
-        speed_mps, from_deg = 0.0, 0.0
-        if isinstance(wind, ShearWind):
-            speed_mps, from_deg = float(wind.speed_at_6m_mps), degrees(float(wind.from_rad)) % 360.0
         gusts = self._desk.vehicle.turbulence.component
         gusts_mps = float(getattr(gusts, "speed_at_6m_mps", 0.0))
+        entry = self._desk.scenario.document.data.get("world", {}).get("wind", "none")
         with gui.add_folder("Wind"):
-            speed = gui.add_slider(
-                "speed at 6 m [m/s]", 0.0, max(MOST_WIND_MPS, speed_mps), 0.1, speed_mps
+            add_wind_sliders(
+                *(gui, world.wind, entry, self._desk.by_hand),
+                lambda path, written: self._session.course.change(path, written),
             )
-            origin = gui.add_slider("from [deg]", 0.0, 360.0, 1.0, from_deg)
             gust = gui.add_slider(
                 "gusts [m/s]", 0.0, max(MOST_GUSTS_MPS, gusts_mps), 0.1, gusts_mps
             )
-
-        def blow(_: Any) -> None:
-            written = f"{{type: shear, speed_at_6m_mps: {speed.value}, from_deg: {origin.value}}}"
-            self._session.course.change("world.wind", written)
 
         def gust_anew(_: Any) -> None:
             if isinstance(gusts, NoTurbulence):
@@ -57,8 +49,6 @@ class WorldPanel:
             else:
                 self._session.course.change("world.turbulence.speed_at_6m_mps", f"{gust.value}")
 
-        for slider in (speed, origin):
-            slider.on_update(self._desk.by_hand(blow))
         gust.on_update(self._desk.by_hand(gust_anew))
 
     def _build(self) -> None:

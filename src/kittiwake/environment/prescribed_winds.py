@@ -1,0 +1,194 @@
+"""Winds that are given as functions of time: the same at every place, at every height.
+
+    constant:  v = w
+    step:      v = w from the start on, nothing before
+    sinusoid:  v = w sin(2 pi t / T + phase)
+    gust:      v = w (1 - cos(pi x / d)) / 2 for 0 <= x <= d,    v = w beyond
+
+The gust is the discrete one of MIL-F-8785C (1980), section 3.7.1.3: x is the way flown into it and
+d its length, which a vehicle of the airspeed V passes within d / V. Here that is the time of the
+rise, so that a vehicle at rest meets it as well. The standard uses such gusts singly or in
+multiples: here it falls again as it rose, unless it is to stay.
+
+w is a velocity of the air, so it points where the wind blows to. The world holds a wind over a
+physics step, at its value when the step begins.
+"""
+
+import math
+from abc import abstractmethod
+from typing import Annotated
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.environment import AbstractWind
+from kittiwake.core.recording import Recording
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.vec3 import Vec3
+
+EAST, NORTH, UP = "east_mps", "north_mps", "up_mps"
+EITHER = (
+    "write wind_world_mps: [east, north, up], where the air blows to, or speed_mps and "
+    "from_deg, where a level wind comes from, clockwise from north"
+)
+
+
+class AbstractDirectedWind(AbstractWind):
+    """A velocity that a function of time multiplies, between -1 and 1.
+
+    It is given as it is, or of a level wind by speed and direction: ``from_rad`` is where that
+    blows from, clockwise from north, as in weather reports.
+    """
+
+    wind_world_mps: eqx.AbstractVar[Vec3 | None]
+    speed_mps: eqx.AbstractVar[Real | None]
+    from_rad: eqx.AbstractVar[Real | None]
+
+    def __check_init__(self) -> None:
+        """Refuses a velocity that is given twice, in part, or not at all."""
+        polar = (self.speed_mps is not None) + (self.from_rad is not None)
+        if self.wind_world_mps is not None and polar:
+            message = f"wind_world_mps and speed_mps or from_deg are given; {EITHER}"
+            raise ValueError(message)
+        if self.wind_world_mps is None and polar != 2:
+            given = "only speed_mps" if self.speed_mps is not None else "only from_deg"
+            message = f"{given if polar else 'no velocity'} is given; {EITHER}"
+            raise ValueError(message)
+
+    @abstractmethod
+    def share(self, time_s: Real) -> Real:
+        """How much of the velocity there is at a time."""
+
+    def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
+        """The velocity of the air, the same at every height."""
+        del height_above_ground_m
+        return self._full_world_mps() * self.share(time_s)
+
+    def _full_world_mps(self) -> Vec3:
+        if self.wind_world_mps is not None:
+            return self.wind_world_mps
+        assert self.speed_mps is not None
+        assert self.from_rad is not None
+        sine, cosine = sin_cos(self.from_rad)
+        return Vec3(-self.speed_mps * sine, -self.speed_mps * cosine, 0.0)
+
+
+class ConstantWind(AbstractDirectedWind):
+    """The same velocity at every place and time."""
+
+    wind_world_mps: Vec3 | None = None
+    speed_mps: Annotated[Real, NOT_NEGATIVE] | None = None
+    from_rad: Real | None = None
+
+    def share(self, time_s: Real) -> Real:
+        """All of it."""
+        del time_s
+        return 1.0
+
+
+class StepWind(AbstractDirectedWind):
+    """A wind that is there from ``start_s`` on."""
+
+    start_s: Real
+    wind_world_mps: Vec3 | None = None
+    speed_mps: Annotated[Real, NOT_NEGATIVE] | None = None
+    from_rad: Real | None = None
+
+    @property
+    def is_steady(self) -> bool:
+        """It begins."""
+        return False
+
+    def share(self, time_s: Real) -> Real:
+        """Nothing, then all of it."""
+        return jnp.where(jnp.asarray(time_s) >= self.start_s, 1.0, 0.0)
+
+
+class CosineGust(AbstractDirectedWind):
+    """The 1-cosine gust: it rises from ``start_s`` on within ``rise_s``, stays, and falls alike.
+
+    At its full strength it stays for ``hold_s``; for good where that is null, which is the
+    standard's single gust.
+    """
+
+    start_s: Real
+    rise_s: Annotated[Real, POSITIVE]
+    hold_s: Annotated[Real, NOT_NEGATIVE] | None = 0.0
+    wind_world_mps: Vec3 | None = None
+    speed_mps: Annotated[Real, NOT_NEGATIVE] | None = None
+    from_rad: Real | None = None
+
+    @property
+    def is_steady(self) -> bool:
+        """It comes and goes."""
+        return False
+
+    def share(self, time_s: Real) -> Real:
+        """(1 - cos(pi x / d)) / 2, with x / d how much of the rise, or the fall, is over."""
+        risen = (jnp.asarray(time_s) - self.start_s) / self.rise_s
+        left = jnp.asarray(1.0) if self.hold_s is None else 2.0 + self.hold_s / self.rise_s - risen
+        _, cosine = sin_cos(math.pi * jnp.clip(jnp.minimum(risen, left), 0.0, 1.0))
+        return 0.5 * (1.0 - cosine)
+
+
+class SinusoidalWind(AbstractDirectedWind):
+    """A velocity that swings both ways from the start of the flight on."""
+
+    period_s: Annotated[Real, POSITIVE]
+    phase_rad: Real = 0.0
+    wind_world_mps: Vec3 | None = None
+    speed_mps: Annotated[Real, NOT_NEGATIVE] | None = None
+    from_rad: Real | None = None
+
+    @property
+    def is_steady(self) -> bool:
+        """It swings."""
+        return False
+
+    def share(self, time_s: Real) -> Real:
+        """The sine."""
+        periods = jnp.asarray(time_s) / self.period_s
+        # whole ones left out, so that single precision keeps its digits in long flights
+        sine, _ = sin_cos(2.0 * math.pi * (periods - jnp.floor(periods)) + self.phase_rad)
+        return sine
+
+
+class RecordedWind(AbstractWind):
+    """A wind from a file: between two rows linear, before the first and after the last as they are.
+
+    The columns after ``time_s`` are ``east_mps`` and ``north_mps``, and ``up_mps`` where the air
+    rises or sinks: the velocity of the air, where it blows to. ``scale`` multiplies all of them.
+    """
+
+    file: Recording
+    scale: Real = 1.0
+
+    def __check_init__(self) -> None:
+        """Refuses other columns."""
+        columns = self.file.columns
+        if not {EAST, NORTH} <= {*columns} <= {EAST, NORTH, UP}:
+            message = (
+                f"{self.file.source}:1: the columns are {', '.join(columns)[:200]}; a wind has "
+                f"time_s, {EAST}, {NORTH} and, where the air rises or sinks, {UP}"
+            )
+            raise ValueError(message)
+
+    @property
+    def is_steady(self) -> bool:
+        """Only where all rows are alike."""
+        return len(self.file.time_s) == 1
+
+    def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
+        """The velocity of the air, the same at every height."""
+        del height_above_ground_m
+        now = jnp.asarray(time_s, jnp.result_type(float))
+        times, values = (jnp.asarray(a, now.dtype) for a in (self.file.time_s, self.file.values))
+
+        def component(name: str) -> Real:
+            if name not in self.file.columns:
+                return 0.0
+            return self.scale * jnp.interp(now, times, values[:, self.file.columns.index(name)])
+
+        return Vec3(component(EAST), component(NORTH), component(UP))
