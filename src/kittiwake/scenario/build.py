@@ -158,9 +158,9 @@ class _Builder:
         count = sum(entry.count or 1 for entry in schema.vehicles.values())
         try:
             check_entries(len(schema.vehicles))
+            check_fleet_size(count, paired="interactions" in schema.world)
             if self.logged:
                 check_logged(count)
-            check_fleet_size(count, paired="interactions" in schema.world)
         except ScenarioError as error:
             self.problems.note(("vehicles",), str(error))
             self.problems.refuse()
