@@ -136,4 +136,10 @@ def _write_scenario(simulation: Simulation, flight: Flight, folder: Path) -> Non
         for key in path[:-1]:
             entry = entry[key]
         entry[path[-1]] = target.name
+    for path, values in simulation.scenario.written_out.items():
+        entry = data
+        for key in path[:-1]:
+            entry = entry[key]
+        del entry[path[-1]]
+        entry |= values
     (folder / SCENARIO_FILE).write_text(dump_document(data), encoding="utf-8")
