@@ -18,6 +18,7 @@ from kittiwake.core.waves import WAVES
 from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.environment.obstacles.mesh import Mesh
 from kittiwake.environment.obstacles.placed import q_world_from_own
+from kittiwake.environment.regions import ForceRegion, WindRegion
 from kittiwake.viewer.extent import Extent, area_of, extent_of
 from kittiwake.viewer.frame import Show
 from kittiwake.viewer.land import land_looks

@@ -5,7 +5,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+import kittiwake as kw
+from kittiwake.analysis.log import SCENARIO_FILE
 from kittiwake.core.errors import ScenarioError
+from kittiwake.runtime.run_folder import fly_into, prepare_folder
+from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.urdf import read_body, read_mass_properties
 from kittiwake.scenario.xacro import expanded
 from kittiwake.scenario.xml_elements import read_elements
@@ -120,6 +124,22 @@ def test_mass_and_inertia_are_those_of_the_macros(drone):
     whole = read_body(drone, None)
     assert whole.properties.mass_kg == pytest.approx(1.6, rel=1e-15)
     assert whole.link == "gull_body"
+
+
+def test_what_a_run_leaves_flies_again_without_the_files_that_were_included(drone):
+    text = (
+        "name: xacro\ntime: {rate_hz: 100, duration_s: 0.1}\n"
+        "vehicles: {gull: {model: rigid-body, parameters: {urdf: drone.xacro}}}\n"
+    )
+    (drone.parent / "given.yaml").write_text(text)
+    simulation = kw.load(drone.parent / "given.yaml")
+    given = simulation.scenario.vehicles["gull"]
+    assert any("center of mass lies" in said for said in simulation.scenario.remarks())
+    folder = drone.parent / "run"
+    prepare_folder(folder)
+    fly_into(simulation, simulation.flight(), folder)
+    drone.unlink()
+    assert load_scenario(str(folder / SCENARIO_FILE)).vehicles["gull"] == given
 
 
 @pytest.mark.parametrize(
