@@ -7,6 +7,8 @@ is inside, with a lever of (2 h - o) / 2 for an overlap o (the source's jumps to
 inside). That part, phi = prod o_i / (2 h_i), is the share of the force that is felt, so that force
 and torque change continuously on the way in and out.
 
+A region may be turned: then all this holds in its own axes.
+
 Wind inside a box is felt by the same share, and over a vehicle that is partly inside it grows with
 the slope 3 phi lever_i / h_i^2 along each axis: of all linear fields the one that has the mean and
 the first moments of the true one over the vehicle's box, which is also the nearest to it by least
@@ -14,16 +16,20 @@ squares. On a vehicle that is half inside, rotors at two thirds of its half side
 nothing. A vehicle without a size feels one wind all over.
 """
 
+import itertools
 from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
 
 from kittiwake.core.environment import AbstractRegion
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.surroundings import Push, Shear, Surroundings
+from kittiwake.environment.obstacles.placed import q_world_from_own
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 
 # the least half side of a vehicle, so that one without a size crosses an edge within a millimetre
@@ -45,10 +51,17 @@ class Overlap(NamedTuple):
 
 
 class AbstractBox(AbstractRegion):
-    """A region from one corner to the opposite one, along the world's axes."""
+    """A region from one corner to the opposite one, turned about its middle by three angles.
+
+    Without angles it lies along the world's axes. With them its corners are those that it has
+    before it is turned: about its own x, then y, then z axis as a vehicle by roll, pitch and yaw.
+    """
 
     from_world_m: eqx.AbstractVar[Vec3]
     to_world_m: eqx.AbstractVar[Vec3]
+    yaw_rad: eqx.AbstractVar[Real]
+    pitch_rad: eqx.AbstractVar[Real]
+    roll_rad: eqx.AbstractVar[Real]
 
     def __check_init__(self) -> None:
         """Refuses a box without inside."""
@@ -64,8 +77,35 @@ class AbstractBox(AbstractRegion):
 
     def overlap(self, kinematics: Kinematics, size_body_m: Vec3) -> Overlap:
         """With a vehicle of this size."""
-        half = _half_sides(kinematics.q_world_from_body, size_body_m)
         position, low, high = kinematics.position_world_m, self.from_world_m, self.to_world_m
+        q_world_from_body = kinematics.q_world_from_body
+        if self.is_upright:
+            return self._overlap(position, q_world_from_body, size_body_m)
+        turn = q_world_from_own(self.yaw_rad, self.pitch_rad, self.roll_rad)
+        back, middle = turn.inverse(), (low + high) * 0.5
+        within = middle + back.rotate(position - middle)
+        own = self._overlap(within, back * q_world_from_body, size_body_m)
+        lever, slope = turn.rotate(own.lever_world_m), turn.rotate(own.slope_world_pm)
+        return Overlap(own.share, lever, slope)
+
+    @property
+    def is_upright(self) -> bool:
+        """Whether it is known to lie along the world's axes."""
+        return all(is_zero(angle) for angle in (self.yaw_rad, self.pitch_rad, self.roll_rad))
+
+    def corners_world_m(self) -> Float[np.ndarray, "8 3"]:
+        """Its corners as plain numbers, x the slowest and z the fastest to change."""
+        turn = q_world_from_own(*map(float, (self.yaw_rad, self.pitch_rad, self.roll_rad)))
+        low, high = (np.asarray(end.array, float) for end in (self.from_world_m, self.to_world_m))
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        signs = np.array([*itertools.product((-1.0, 1.0), repeat=3)])
+        turned = [np.asarray(turn.rotate(Vec3.of(corner)).array) for corner in signs * half]
+        return middle + np.array(turned, float)
+
+    def _overlap(self, position: Vec3, q_own_from_body: Quaternion, size_body_m: Vec3) -> Overlap:
+        """In the region's own axes."""
+        low, high = self.from_world_m, self.to_world_m
+        half = _half_sides(q_own_from_body, size_body_m)
         x = _along(position.x, half.x, low.x, high.x)
         y = _along(position.y, half.y, low.y, high.y)
         z = _along(position.z, half.z, low.z, high.z)
@@ -83,6 +123,9 @@ class WindRegion(AbstractBox):
     from_world_m: Vec3
     to_world_m: Vec3
     wind_world_mps: Vec3
+    yaw_rad: Real = 0.0
+    pitch_rad: Real = 0.0
+    roll_rad: Real = 0.0
 
     def felt(
         self, kinematics: Kinematics, size_body_m: Vec3, surroundings: Surroundings
@@ -99,6 +142,9 @@ class ForceRegion(AbstractBox):
     from_world_m: Vec3
     to_world_m: Vec3
     force_world_n: Vec3
+    yaw_rad: Real = 0.0
+    pitch_rad: Real = 0.0
+    roll_rad: Real = 0.0
 
     def felt(
         self, kinematics: Kinematics, size_body_m: Vec3, surroundings: Surroundings

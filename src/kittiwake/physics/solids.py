@@ -30,6 +30,56 @@ class Solid(eqx.Module):
     centre_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
 
 
+class Cuboid(eqx.Module):
+    """A homogeneous cuboid with its edges along the body's axes, as a scenario gives it."""
+
+    mass_kg: Annotated[Real, POSITIVE]
+    edges_body_m: Annotated[Vec3, POSITIVE]
+    center_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+
+    def solid(self) -> Solid:
+        """Its mass and inertia."""
+        inertia = cuboid(self.mass_kg, self.edges_body_m)
+        return Solid(self.mass_kg, inertia, self.center_body_m)
+
+
+class Cylinder(eqx.Module):
+    """A homogeneous cylinder along one of the body's axes, as a scenario gives it."""
+
+    mass_kg: Annotated[Real, POSITIVE]
+    radius_m: Annotated[Real, POSITIVE]
+    length_m: Annotated[Real, POSITIVE]
+    axis: Axis = eqx.field(static=True, default="z")
+    center_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+
+    def solid(self) -> Solid:
+        """Its mass and inertia."""
+        inertia = cylinder(self.mass_kg, self.radius_m, self.length_m, self.axis)
+        return Solid(self.mass_kg, inertia, self.center_body_m)
+
+
+class Shape(eqx.Module):
+    """One of the solids that ``inertia_kgm2: {from: [...]}`` is put together of."""
+
+    cuboid: Cuboid | None = None
+    cylinder: Cylinder | None = None
+
+    def __check_init__(self) -> None:
+        """Refuses none and both."""
+        if (self.cuboid is None) == (self.cylinder is None):
+            message = (
+                "write one solid an entry: {cuboid: {mass_kg: 0.5, edges_body_m: [0.1, 0.1, 0.04]}}"
+                " or {cylinder: {mass_kg: 0.05, radius_m: 0.01, length_m: 0.4, axis: x}}"
+            )
+            raise ValueError(message)
+
+    def solid(self) -> Solid:
+        """Its mass and inertia."""
+        own = self.cuboid or self.cylinder
+        assert own is not None
+        return own.solid()
+
+
 def cuboid(mass_kg: Real, edges_body_m: Vec3) -> Inertia:
     """About the centre, of edges along the axes."""
     xx, yy, zz = (edge * edge * mass_kg / 12.0 for edge in _components(edges_body_m))

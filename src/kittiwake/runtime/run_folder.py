@@ -403,6 +403,12 @@ def _resolved_scenario(simulation: Simulation, flight: Flight) -> str:
         for key in path[:-1]:
             entry = entry[key]
         entry[path[-1]] = _copy_name(path, file)
+    for path, values in simulation.scenario.written_out.items():
+        entry = data
+        for key in path[:-1]:
+            entry = entry[key]
+        del entry[path[-1]]
+        entry |= values
     return dump_document(data)
 
 

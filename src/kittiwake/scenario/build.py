@@ -148,6 +148,8 @@ class _Builder:
             partners=pairs,
             teams=crews,
             tables=self.components.tables,
+            written_out=self.components.written_out,
+            notes=tuple(self.components.notes),
             joystick=joystick,
             ros=ros,
             policy=policy,

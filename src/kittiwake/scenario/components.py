@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from math import isclose
 from pathlib import Path
 from typing import Any, TypeGuard, get_args, get_origin, get_type_hints
 
@@ -23,18 +24,20 @@ from kittiwake.core.vehicle import Scheduled
 from kittiwake.environment.fields.raster import Grid
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.satellites.precise import OrbitTable
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.solids import Shape, Solid, assembled
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.grids import read_grid
 from kittiwake.scenario.meshes import read_mesh
 from kittiwake.scenario.networks import read_network
 from kittiwake.scenario.parameters import REGISTRIES, build_component
 from kittiwake.scenario.problem_list import ProblemList
-from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, shortened
+from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, dotted, shortened
 from kittiwake.scenario.routes import read_route
 from kittiwake.scenario.shores import read_shore
 from kittiwake.scenario.sp3 import read_sp3
 from kittiwake.scenario.tables import read_table
-from kittiwake.scenario.urdf import MassProperties, UrdfSource, read_mass_properties
+from kittiwake.scenario.urdf import MassProperties, UrdfSource, read_body
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.sim.schedule import steps_between
 
@@ -51,6 +54,12 @@ MAX_FILE_CHARACTERS = 1000
 SLOWEST_HZ = 1e-6
 # a vehicle's parameter that stands for those which the file gives
 URDF = "urdf"
+MASS, INERTIA, FROM = "mass_kg", "inertia_kgm2", "from"
+MOST_SOLIDS = 1000
+# of a mass that is given beside solids
+SAME_MASS = 1e-9
+# a center of mass that is nearer to the origin lies there
+SAME_PLACE_M = 1e-9
 MASS_PROPERTIES = {field.name for field in dataclasses.fields(MassProperties)}
 
 # the same for every entry that has such a component
@@ -67,6 +76,8 @@ class ComponentBuilder:
         rate_hz: the physics rate.
         problems: takes the mistakes.
         tables: the files that were read, by the path of the key that names them.
+        written_out: what stands for a key in what a run leaves, where its file needs others.
+        notes: what is allowed and may yet not be meant.
     """
 
     document: Document
@@ -74,6 +85,8 @@ class ComponentBuilder:
     rate_hz: float
     problems: ProblemList
     tables: dict[KeyPath, Path] = field(default_factory=dict)
+    written_out: dict[KeyPath, dict[str, Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def scheduled(self, registry: Registry, entry: Plain, path: KeyPath) -> Any:
         """A component with its rate, or None after noting what is wrong."""
@@ -216,9 +229,9 @@ class ComponentBuilder:
     def with_mass_properties(
         self, cls: type[AbstractDynamics], parameters: dict[str, Any], path: KeyPath
     ) -> dict[str, Any]:
-        """A vehicle's parameters with mass and inertia of the URDF file that they name, if any."""
+        """A vehicle's parameters with mass and inertia of what they name: a file, or shapes."""
         if URDF not in parameters:
-            return parameters
+            return self._with_shapes(cls, parameters, path)
         key = (*path, URDF)
         given = {name: value for name, value in parameters.items() if name != URDF}
         with self.problems.noting(key):
@@ -237,10 +250,64 @@ class ComponentBuilder:
         file_key = (*key, "file") if spelled_out is entry else key
         with self.problems.noting(key):
             file = self._file(source.file, file_key)
-            read = dataclasses.asdict(read_mass_properties(file, source.link))
-            self.tables[file_key] = file
+            body = read_body(file, source.link)
+            read = dataclasses.asdict(body.properties)
+            self._note_center(key, body.center_m, f"from the origin of {shortened(body.link)}")
+            if body.includes:
+                self.written_out[key] = read
+            else:
+                self.tables[file_key] = file
             return read
         return {}
+
+    def _with_shapes(
+        self, cls: type[AbstractDynamics], parameters: dict[str, Any], path: KeyPath
+    ) -> dict[str, Any]:
+        """With the inertia of solids that are given for it, and their mass if no other is given."""
+        given = parameters.get(INERTIA)
+        if not isinstance(given, dict) or FROM not in given or not _has_mass_and_inertia(cls):
+            return parameters
+        key = (*path, INERTIA, FROM)
+        with self.problems.noting(key):
+            solids = self._solids(given, key)
+            if not solids:
+                return {name: value for name, value in parameters.items() if name != INERTIA}
+            whole = assembled(*solids)
+            mass_kg = parameters.get(MASS, whole.mass_kg)
+            if _is_rate(mass_kg) and not isclose(mass_kg, whole.mass_kg, rel_tol=SAME_MASS):
+                message = (
+                    f"the solids weigh {whole.mass_kg:g} kg together, and mass_kg is {mass_kg:g}; "
+                    "leave mass_kg out, or give solids of this mass"
+                )
+                raise ScenarioError(message)
+            self._note_center(key, whole.centre_body_m, "from the point that they are placed about")
+            inertia = dataclasses.asdict(whole.inertia_kgm2)
+            return parameters | {MASS: mass_kg, INERTIA: inertia}
+        return {name: value for name, value in parameters.items() if name != INERTIA}
+
+    def _solids(self, given: dict[str, Any], key: KeyPath) -> list[Solid]:
+        """Those of a list; none after noting what is wrong with one."""
+        entries = given[FROM]
+        if len(given) > 1 or not isinstance(entries, list) or not entries:
+            message = (
+                "write a list of solids and nothing beside it, such as "
+                "[{cuboid: {mass_kg: 0.5, edges_body_m: [0.1, 0.1, 0.04]}}]"
+            )
+            raise ScenarioError(message)
+        if len(entries) > MOST_SOLIDS:
+            message = f"{len(entries)} solids; at most {MOST_SOLIDS} are added up"
+            raise ScenarioError(message)
+        shapes = [self.settings(Shape, one, (*key, i)) for i, one in enumerate(entries)]
+        return [] if None in shapes else [shape.solid() for shape in shapes]
+
+    def _note_center(self, key: KeyPath, center_m: Vec3, whence: str) -> None:
+        """That a description begins elsewhere than at the center of mass, as positions here do."""
+        if float(center_m.norm()) > SAME_PLACE_M:
+            place = ", ".join(f"{float(part):.6g}" for part in (center_m.x, center_m.y, center_m.z))
+            self.notes.append(
+                f"{dotted(key)}: the center of mass lies [{place}] m {whence}; position, hubs, "
+                "feet and sensors count from the center of mass"
+            )
 
     def _file(self, name: str, path: KeyPath) -> Path:
         """A file that the scenario may read: in its folder, or wherever the command line says."""
@@ -268,6 +335,10 @@ def _taken_out(key: str, entry: Plain) -> tuple[Plain, Plain]:
 
 def _is_rate(given: object) -> TypeGuard[int | float]:
     return isinstance(given, int | float) and not isinstance(given, bool) and given > 0
+
+
+def _has_mass_and_inertia(cls: type[AbstractDynamics]) -> bool:
+    return {field.name for field in dataclasses.fields(cls)} >= MASS_PROPERTIES
 
 
 def _refuse_without_mass_and_inertia(cls: type[AbstractDynamics]) -> None:

@@ -1,8 +1,9 @@
 """A scenario that was read, checked and built: all that a flight needs."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from kittiwake.core.engine import AbstractPhysics
 from kittiwake.core.errors import ScenarioError
@@ -41,6 +42,8 @@ class Scenario:
         ros: how it looks to ROS.
         policy: what flies the agents of its task instead of their guidance: a network, or
             ``TASK_POLICY`` for the task's own.
+        written_out: what stands for a key in what a run leaves, where its file needs others.
+        notes: what was found while it was built that may not be meant.
     """
 
     document: Document
@@ -61,6 +64,8 @@ class Scenario:
     joystick: JoystickSettings
     ros: RosSettings
     policy: Network | str | None = None
+    written_out: dict[KeyPath, dict[str, Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def check_flight(self, duration_s: float | None = None) -> None:
         """Refuses a flight without a step, and one whose log would not fit into memory.
@@ -87,7 +92,7 @@ class Scenario:
 
     def remarks(self) -> list[str]:
         """What can be flown and may yet not be meant."""
-        found = []
+        found = [*self.notes]
         for name, vehicle in self.vehicles.items():
             said = [
                 *vehicle.dynamics.remarks(self.world.gravity_mps2),

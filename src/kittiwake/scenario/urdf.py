@@ -1,45 +1,40 @@
 """Mass and inertia of a body from a URDF file, in which ROS describes robots.
 
-The ``<inertial>`` of a link gives its mass, where its centre of mass lies, and its inertia about
+The ``<inertial>`` of a link gives its mass, where its center of mass lies, and its inertia about
 that in axes turned by ``rpy`` about the link's fixed x, then y, then z axis:
 
     I_link = R I R^T,    R = Rz(yaw) Ry(pitch) Rx(roll).
 
+Several links that fixed joints join are one body: each is moved into the axes of the nearest link
+that carries them all, by the joints' own origins, and added up about the common center of mass by
+the theorem of parallel axes. Links on joints that move are no part of it.
+
 The axes are x forward, y left, z up (REP-103) and the products entries of the matrix, as here.
-Source: "urdf/XML/link" of the ROS wiki. Neglected: all else in the file; links are not added up.
+Source: "urdf/XML/link" and "urdf/XML/joint" of the ROS wiki. Neglected: all else in the file.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from xml.sax import SAXParseException
-from xml.sax.handler import ContentHandler
-from xml.sax.xmlreader import AttributesImpl, Locator
 
 import equinox as eqx
 import numpy as np
-from defusedxml.common import DTDForbidden
-from defusedxml.sax import parseString
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.solids import Solid, assembled
 from kittiwake.scenario.problems import shortened
+from kittiwake.scenario.xacro import expanded, uses_xacro
+from kittiwake.scenario.xml_elements import Element, read_elements
 
-MAX_BYTES = 2 * 2**20
-MAX_DEPTH = 100
-# a centre of mass that is nearer to the link's origin lies there
-SAME_PLACE_M = 1e-9
-
-LINK = ["robot", "link"]
-INERTIAL = [*LINK, "inertial"]
-XACRO = "this is a xacro file; expand it first: xacro file.xacro > file.urdf"
+FIXED = "fixed"
+PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 class UrdfSource(eqx.Module):
-    """``parameters.urdf``: a file, and the link to take where several have an ``<inertial>``."""
+    """``parameters.urdf``: a file, and one link of it to take alone."""
 
     file: str
     link: str | None = None
@@ -53,157 +48,166 @@ class MassProperties:
     inertia_kgm2: Inertia
 
 
+@dataclass(frozen=True)
+class DescribedBody:
+    """What a file says of a body.
+
+    Attributes:
+        properties: about the center of mass, in the axes of the link.
+        center_m: where the center of mass lies in the link's axes.
+        link: the link that carries all of it.
+        includes: whether the file needs others to be read.
+    """
+
+    properties: MassProperties
+    center_m: Vec3
+    link: str
+    includes: bool
+
+
 def read_mass_properties(path: Path, link: str | None) -> MassProperties:
-    """Mass and inertia of a link; without a name, of the only one that has an ``<inertial>``.
+    """Mass and inertia of a body, as ``read_body`` finds it."""
+    return read_body(path, link).properties
+
+
+def read_body(path: Path, link: str | None) -> DescribedBody:
+    """A link's body; without a name, that of all links with an ``<inertial>``.
 
     Raises:
-        ScenarioError: if the file cannot be read, or gives no link that can fly alone.
+        ScenarioError: if the file cannot be read, or its links are no rigid body.
     """
-    parts = _chosen(path.name, _inertials(path), link)
-    inertial = parts["inertial"]
-    for tag in ("mass", "inertia"):
-        if tag not in parts:
-            message = f"<{tag}> is missing"
-            raise inertial.refusal(message)
-    origin = parts.get("origin", Element(path.name, "origin", inertial.line, {}))
-    return MassProperties(_mass_kg(parts["mass"]), _inertia(parts["inertia"], _rotation(origin)))
+    root, includes = read_elements(path, path.name), False
+    if uses_xacro(root):
+        root, includes = (found := expanded(root, path)).root, found.includes
+    inertials = _inertials(root)
+    if not inertials:
+        message = f"{path.name}: no link has an <inertial>, which would give mass and inertia"
+        raise ScenarioError(message)
+    if link is not None and link not in inertials:
+        known = did_you_mean(link, list(inertials))
+        message = f"{path.name}: no link {shortened(link)} has an <inertial>. {known}"
+        raise ScenarioError(message)
+    if link is None and len(inertials) > 1:
+        poses = _Joints(root, path.name).poses(list(inertials))
+    else:
+        poses = {link or next(iter(inertials)): STILL}
+    solids = [_solid(inertials[name], pose) for name, pose in poses.items()]
+    whole = solids[0] if len(solids) == 1 else assembled(*solids)
+    carrier = next((name for name, pose in poses.items() if pose is STILL), "")
+    properties = MassProperties(float(whole.mass_kg), whole.inertia_kgm2)
+    return DescribedBody(properties, whole.centre_body_m, carrier, includes)
 
 
 @dataclass(frozen=True)
-class Element:
-    """An element of a file, with the line in which it begins."""
+class _Pose:
+    """Of a link in the axes of another."""
 
-    file: str
-    tag: str
-    line: int
-    attributes: Mapping[str, str]
+    rotation: np.ndarray
+    place_m: np.ndarray
 
-    def refusal(self, said: str) -> ScenarioError:
-        """A sentence about the element, with its place before it."""
-        return ScenarioError(f"{self.file}:{self.line}: <{self.tag}>: {said}")
-
-    def number(self, name: str) -> float:
-        """The finite number that an attribute holds."""
-        if name not in self.attributes:
-            message = f"{name} is missing"
-            raise self.refusal(message)
-        return self._numbers(name, self.attributes[name], 1, "a finite number")[0]
-
-    def vector(self, name: str) -> Vec3:
-        """The three numbers that an attribute holds; zeros without it."""
-        text = self.attributes.get(name, "0 0 0")
-        return Vec3.of(self._numbers(name, text, 3, "3 finite numbers"))
-
-    def _numbers(self, name: str, text: str, count: int, rule: str) -> list[float]:
-        try:
-            numbers = [float(word) for word in text.split()]
-        except ValueError:
-            numbers = []
-        if len(numbers) != count or not all(map(math.isfinite, numbers)):
-            message = f"{name}: {shortened(text)} is not allowed; must be {rule}"
-            raise self.refusal(message)
-        return numbers
+    def within(self, outer: "_Pose") -> "_Pose":
+        """The same in the axes that the other pose is in."""
+        place_m = outer.place_m + outer.rotation @ self.place_m
+        return _Pose(outer.rotation @ self.rotation, place_m)
 
 
-class _Inertials(ContentHandler):
-    """Keeps of a file each link's ``<inertial>`` with what stands in it, by tag."""
+STILL = _Pose(np.eye(3), np.zeros(3))
 
-    def __init__(self, file: str) -> None:
-        super().__init__()
-        self.by_link: dict[str, dict[str, Element]] = {}
+
+class _Joints:
+    """The joints of a file, each by the link that it carries."""
+
+    def __init__(self, root: Element, file: str) -> None:
         self._file = file
-        self._open: list[str] = []
-        self._link = ""
-        self._place = Locator()
+        self._to: dict[str, tuple[str, Element]] = {}
+        for joint in root.children:
+            if joint.tag != "joint" or "type" not in joint.attributes:
+                continue
+            parent, child = (_link_of(joint, tag) for tag in ("parent", "child"))
+            if child in self._to:
+                message = f"{shortened(child)} is the child of another joint as well"
+                raise joint.refusal(message)
+            self._to[child] = parent, joint
 
-    def setDocumentLocator(self, locator: Locator) -> None:
-        self._place = locator
+    def poses(self, links: list[str]) -> dict[str, _Pose]:
+        """Of these links in the axes of the nearest one that carries them all."""
+        ways = {link: self._way(link) for link in links}
+        first = ways[links[0]]
+        common = [one for one in first if all(one in way for way in ways.values())]
+        if not common:
+            apart = next(link for link in links if ways[link][-1] != first[-1])
+            message = (
+                f"{self._file}: no joint joins {shortened(links[0])} and {shortened(apart)}, which "
+                f"both have an <inertial>; {self._advice(links)}"
+            )
+            raise ScenarioError(message)
+        return {link: self._pose(link, common[0], links) for link in links}
 
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:
-        element = Element(self._file, name, self._place.getLineNumber() or 1, dict(attrs.items()))
-        if len(self._open) == MAX_DEPTH:
-            message = f"lies inside {MAX_DEPTH} others; no robot is described so deeply"
-            raise element.refusal(message)
-        self._open.append(name)
-        self._refuse_foreign(element)
-        if self._open == LINK:
-            self._link = element.attributes.get("name", "")
-        elif self._open == INERTIAL:
-            self._begin(element)
-        elif self._open[:-1] == INERTIAL:
-            self._add(element)
+    def _way(self, link: str) -> list[str]:
+        """From a link to the one that carries all."""
+        way = [link]
+        while way[-1] in self._to:
+            parent, joint = self._to[way[-1]]
+            if parent in way:
+                message = f"{shortened(parent)} is carried by itself"
+                raise joint.refusal(message)
+            way.append(parent)
+        return way
 
-    def endElement(self, name: str) -> None:
-        del name
-        self._open.pop()
+    def _pose(self, link: str, carrier: str, links: list[str]) -> _Pose:
+        pose = STILL
+        while link != carrier:
+            link, joint = self._to[link]
+            kind = joint.attributes["type"]
+            if kind != FIXED:
+                named = shortened(joint.attributes.get("name", ""))
+                message = (
+                    f"the joint {named} is {shortened(kind)}, and only links on fixed joints are "
+                    f"one body; {self._advice(links)}"
+                )
+                raise joint.refusal(message)
+            pose = pose.within(_origin(joint))
+        return pose
 
-    def _refuse_foreign(self, element: Element) -> None:
-        # files that xacro has expanded may still declare its namespace
-        values = element.attributes.values()
-        if element.tag.startswith("xacro:") or any("${" in v or "$(" in v for v in values):
-            raise element.refusal(XACRO)
-        if len(self._open) == 1 and element.tag != "robot":
-            message = "a URDF file begins with <robot>"
-            raise element.refusal(message)
-
-    def _begin(self, element: Element) -> None:
-        if self._link in self.by_link:
-            message = f"there is another <inertial> of the link {shortened(self._link)}"
-            raise element.refusal(message)
-        self.by_link[self._link] = {element.tag: element}
-
-    def _add(self, element: Element) -> None:
-        parts = self.by_link[self._link]
-        if element.tag in parts:
-            message = f"there is another one in line {parts[element.tag].line}"
-            raise element.refusal(message)
-        parts[element.tag] = element
-
-
-def _inertials(path: Path) -> dict[str, dict[str, Element]]:
-    """By link the elements in its ``<inertial>``, and this itself, by tag."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        message = f"cannot read '{path}': {error.strerror or error}"
-        raise ScenarioError(message) from None
-    if len(content) > MAX_BYTES:
-        message = f"{path.name}: larger than {MAX_BYTES // 2**20} MiB, the most that is read"
-        raise ScenarioError(message)
-    found = _Inertials(path.name)
-    try:
-        parseString(content, found, forbid_dtd=True)
-    except SAXParseException as error:
-        message = f"{path.name}:{error.getLineNumber()}: not XML ({error.getMessage()})"
-        raise ScenarioError(message) from None
-    except DTDForbidden:
-        message = f"{path.name}: a document type is not allowed; take <!DOCTYPE ...> out"
-        raise ScenarioError(message) from None
-    except (LookupError, ValueError) as error:  # an encoding that Python or expat does not know
-        message = f"{path.name}: not text that can be read ({error}); save it as UTF-8"
-        raise ScenarioError(message) from None
-    return found.by_link
-
-
-def _chosen(
-    file: str, by_link: Mapping[str, dict[str, Element]], link: str | None
-) -> dict[str, Element]:
-    names = list(by_link)
-    if not names:
-        message = f"{file}: no link has an <inertial>, which would give mass and inertia"
-    elif link is None and len(names) > 1:
-        message = (
-            f"{file}: {len(names)} links have an <inertial>: {', '.join(names)}. None is added to "
-            f"another, not even over a fixed joint; name one, as in {{file: {file}, "
-            f"link: {names[0]}}}"
+    def _advice(self, links: list[str]) -> str:
+        return (
+            "make the joint fixed, or take one link alone, as in "
+            f"{{file: {self._file}, link: {links[0]}}}"
         )
-    elif link is not None and link not in by_link:
-        known = did_you_mean(link, names)
-        message = f"{file}: no link {shortened(link)} has an <inertial>. {known}"
-    else:
-        return by_link[names[0] if link is None else link]
-    raise ScenarioError(message)
+
+
+def _link_of(joint: Element, tag: str) -> str:
+    end = joint.required(tag)
+    if "link" not in end.attributes:
+        message = "link is missing"
+        raise end.refusal(message)
+    return end.attributes["link"]
+
+
+def _inertials(root: Element) -> Mapping[str, Element]:
+    """The ``<inertial>`` of each link that has one."""
+    found: dict[str, Element] = {}
+    for link in root.children:
+        if link.tag != "link":
+            continue
+        name = link.attributes.get("name", "")
+        for inertial in link.children:
+            if inertial.tag != "inertial":
+                continue
+            if name in found:
+                message = f"there is another <inertial> of the link {shortened(name)}"
+                raise inertial.refusal(message)
+            found[name] = inertial
+    return found
+
+
+def _solid(inertial: Element, pose: _Pose) -> Solid:
+    """A link's mass, in the axes of the link that its pose is in."""
+    mass, inertia = inertial.required("mass"), inertial.required("inertia")
+    own = _origin(inertial)
+    turned = own if pose is STILL else own.within(pose)
+    center_m = Vec3(*(float(place) for place in turned.place_m))
+    return Solid(_mass_kg(mass), _inertia(inertia, turned.rotation), center_m)
 
 
 def _mass_kg(mass: Element) -> float:
@@ -214,23 +218,23 @@ def _mass_kg(mass: Element) -> float:
     return mass_kg
 
 
-def _rotation(origin: Element) -> np.ndarray:
-    """R of the ``<origin>``, which has to lie in the link's own."""
+def _origin(element: Element) -> _Pose:
+    """By the ``<origin>`` in an element; where that has none, at the element's own place."""
+    origin = element.only("origin")
+    if origin is None:
+        return STILL
     for name in origin.attributes:
         if name not in ("xyz", "rpy"):
             message = f"there is no {shortened(name)}; write the place as xyz, the angles as rpy"
             raise origin.refusal(message)
-    distance_m = float(origin.vector("xyz").norm())
-    if distance_m > SAME_PLACE_M:
-        message = (
-            f"its centre of mass lies {distance_m:.6g} m from the link's origin; Kittiwake counts "
-            "positions from the centre of mass: move the link's origin there"
-        )
-        raise origin.refusal(message)
-    angles = origin.vector("rpy")
+    place, angles = origin.vector("xyz"), origin.vector("rpy")
     rotation = RotationZYX.of(EulerZYX(angles.x, angles.y, angles.z))
-    axes = [rotation.reference_from_body(Vec3.of(axis)) for axis in np.eye(3)]
-    return np.column_stack([axis.array for axis in axes])
+    axes = [np.array(_numbers(rotation.reference_from_body(Vec3.of(axis)))) for axis in np.eye(3)]
+    return _Pose(np.column_stack(axes), np.array(_numbers(place)))
+
+
+def _numbers(vector: Vec3) -> tuple[float, float, float]:
+    return float(vector.x), float(vector.y), float(vector.z)
 
 
 def _inertia(inertia: Element, rotation: np.ndarray) -> Inertia:
@@ -240,7 +244,6 @@ def _inertia(inertia: Element, rotation: np.ndarray) -> Inertia:
     try:
         # as the file has it first, so that the sentence tells the file's moments
         turned = rotation @ Inertia(xx, yy, zz, xy, xz, yz).matrix @ rotation.T
-        places = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-        return Inertia(*(float(turned[place]) for place in places))
+        return Inertia(*(float(turned[place]) for place in PLACES))
     except ValueError as error:
         raise inertia.refusal(str(error)) from None

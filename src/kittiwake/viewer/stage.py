@@ -171,9 +171,11 @@ def mesh_shape(mesh: Mesh) -> Shape:
 
 
 def _corners(region: AbstractRegion, show: Show) -> tuple[np.ndarray, np.ndarray] | None:
-    """As much of a region as lies in the flight area; None of what is no box."""
+    """As much of a region as lies in the flight area, all of a turned one; None of no box."""
     if not isinstance(region, WindRegion | ForceRegion):
         return None
+    if not region.is_upright:
+        return _numbers(region.from_world_m), _numbers(region.to_world_m)
     low, high = extent_of(show)[:2]
     area_low, area_high = area_of(show)
     # one that is far from all that happens is shown where it is
@@ -192,7 +194,10 @@ def _region(region: AbstractRegion, show: Show) -> Look | None:
         return None
     rgb = WIND_RGB if isinstance(region, WindRegion) else FORCE_RGB
     low, high = corners
-    return box(high - low, 0.5 * (low + high)).look(rgb, REGION_OPACITY)
+    assert isinstance(region, WindRegion | ForceRegion)
+    q = q_world_from_own(region.yaw_rad, region.pitch_rad, region.roll_rad)
+    turn = np.array([float(q.w), float(q.x), float(q.y), float(q.z)])
+    return box(high - low, np.zeros(3)).at(0.5 * (low + high), turn).look(rgb, REGION_OPACITY)
 
 
 def _arrow(region: AbstractRegion, show: Show) -> Lines | None:

@@ -1,5 +1,6 @@
 """Boxes that push or blow: how much of a vehicle is inside, and where what is inside lies."""
 
+import dataclasses
 import itertools
 import math
 from pathlib import Path
@@ -367,3 +368,50 @@ def test_a_region_without_corners_is_refused():
     said = refusal(TEXT.replace("      to_world_m: [1, 1, 1]\n", ""))
     assert "world.regions.gust.to_world_m" in said
     assert "world.regions.shove.to_world_m" in said
+
+
+# turned boxes
+
+
+TURNS = [(0.0, 0.0, 0.6), (0.4, -0.7, 2.0), (3.0, 1.2, -1.0)]
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("angles", TURNS)
+def test_world_vehicle_and_box_turned_together_give_the_turned_force_and_wind(angles, place):
+    roll, pitch, yaw = angles
+    turn = motion(Vec3.zero(), angles).q_world_from_body
+    before = motion(place, (0.5, -0.4, 2.0))
+    # the box turns about its middle, so that this is where the world turns about as well
+    middle = (LOW + HIGH) * 0.5
+    after = dataclasses.replace(
+        before,
+        position_world_m=middle + turn.rotate(place - middle),
+        q_world_from_body=turn * before.q_world_from_body,
+    )
+    pushing = ForceRegion(LOW, HIGH, turn.rotate(FORCE), yaw, pitch, roll)
+    blowing = WindRegion(LOW, HIGH, turn.rotate(WIND), yaw, pitch, roll)
+    push, turned = PUSH.felt(before, SIZE, CALM).push, pushing.felt(after, SIZE, CALM).push
+    # 1e-12: some roundings of numbers of the order of one
+    for kind in ("force_world_n", "torque_world_nm"):
+        expected = turn.rotate(getattr(push, kind)).array
+        np.testing.assert_allclose(getattr(turned, kind).array, expected, rtol=0, atol=1e-12)
+    wind, other = BREEZE.felt(before, SIZE, CALM), blowing.felt(after, SIZE, CALM)
+    for corner in (Vec3.zero(), Vec3(0.3, -0.2, 0.1)):
+        expected = turn.rotate(Vec3.of(wind_at(wind, corner))).array
+        found = wind_at(other, turn.rotate(corner))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def test_a_box_turned_by_a_quarter_is_the_box_with_its_sides_exchanged():
+    turned = ForceRegion(Vec3(-2.0, -1.0, 0.0), Vec3(2.0, 1.0, 3.0), FORCE, yaw_rad=math.pi / 2)
+    plain = ForceRegion(Vec3(-1.0, -2.0, 0.0), Vec3(1.0, 2.0, 3.0), FORCE)
+    for place in (Vec3(0.0, 1.9, 1.0), Vec3(0.9, 0.0, 2.95), Vec3(1.9, 0.0, 1.0)):
+        found, expected = (one.felt(motion(place), SIZE, CALM).push for one in (turned, plain))
+        for kind in ("force_world_n", "torque_world_nm"):
+            np.testing.assert_allclose(
+                getattr(found, kind).array, getattr(expected, kind).array, atol=1e-12
+            )
+    corners = turned.corners_world_m()
+    np.testing.assert_allclose(corners.min(axis=0), [-1.0, -2.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(corners.max(axis=0), [1.0, 2.0, 3.0], atol=1e-12)

@@ -114,11 +114,18 @@ def find_standing(scenario: Mapping[str, Any], flown: Flown) -> Standing:
     files = {name: _mapping(shape).get("file") for name, shape in named.items()}
     unread = tuple(name for name, file in files.items() if file and not _is_there(file, flown))
     obstacles = {name: shape for name, shape in named.items() if name not in unread}
+    from kittiwake.environment.regions import AbstractBox
+
     given |= {"obstacles": obstacles} if obstacles else {}
     built = _built(given, flown) if given else None
     nature = _nature(scenario, world, flown)
     if built is None:
         return Standing(nature=nature, unread=unread)
+    turned = [
+        Obstacle(name, _edges(region.corners_world_m()))
+        for name, region in zip(given.get("regions", ()), built.regions, strict=True)
+        if isinstance(region, AbstractBox) and not region.is_upright
+    ]
     boxes = [_box(*named) for named in zip(given.get("regions", ()), built.regions, strict=True)]
     return Standing(
         tuple(box for box in boxes if box is not None),
@@ -130,7 +137,8 @@ def find_standing(scenario: Mapping[str, Any], flown: Flown) -> Standing:
             Obstacle(name, tuple(lines), obstacle)
             for name, obstacle in zip(obstacles, built.obstacles, strict=True)
             if (lines := obstacle.outline_world())
-        ),
+        )
+        + tuple(turned),
         nature,
         unread,
     )
@@ -170,10 +178,18 @@ def _built(given: dict[str, Any], flown: Flown, rate_hz: float = 1.0) -> "World 
     return WorldBuilder(builder).build(given).world
 
 
+def _edges(corners: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Of a box with corners whose x is the slowest and z the fastest to change."""
+    pairs = [(a, a | step) for step in (1, 2, 4) for a in range(len(corners)) if not a & step]
+    return tuple(corners[[*pair]] for pair in pairs)
+
+
 def _box(name: str, region: "AbstractRegion") -> Box | None:
     from kittiwake.environment.regions import ForceRegion, WindRegion
 
     match region:
+        case WindRegion() | ForceRegion() if not region.is_upright:
+            return None  # drawn by its edges
         case WindRegion():
             effect, unit = region.wind_world_mps, "m/s"
         case ForceRegion():

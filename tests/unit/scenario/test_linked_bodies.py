@@ -1,0 +1,178 @@
+"""Bodies of several links or of shapes: mass, center of mass and inertia, and what is refused."""
+
+import math
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from kittiwake.core.errors import ScenarioError
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.physics.solids import crossed_quadrotor
+from kittiwake.scenario.build import build
+from kittiwake.scenario.document import parse_document
+from kittiwake.scenario.urdf import read_body
+
+SCENARIO = """
+name: shapes
+time: {rate_hz: 100, duration_s: 0.1}
+vehicles: {tern: {model: MODEL, parameters: PARAMETERS}}
+"""
+
+
+def numbers(values):
+    return " ".join(map(repr, map(float, values)))
+
+
+def link(name, rng):
+    """With an inertia that a body can have, in axes turned at random."""
+    mass = rng.uniform(0.05, 3.0)
+    a, b, c = rng.uniform(0.02, 0.5, 3) ** 2
+    turn = Rotation.random(rng=rng).as_matrix()
+    matrix = turn @ np.diag(mass / 12.0 * np.array([b + c, a + c, a + b])) @ turn.T
+    names = {
+        "ixx": (0, 0),
+        "iyy": (1, 1),
+        "izz": (2, 2),
+        "ixy": (0, 1),
+        "ixz": (0, 2),
+        "iyz": (1, 2),
+    }
+    inertia = " ".join(f'{key}="{float(matrix[at])!r}"' for key, at in names.items())
+    place, angles = rng.uniform(-0.3, 0.3, 3), rng.uniform(-3.0, 3.0, 3)
+    return (
+        f'<link name="{name}"><inertial><origin xyz="{numbers(place)}" rpy="{numbers(angles)}"/>'
+        f'<mass value="{mass!r}"/><inertia {inertia}/></inertial></link>'
+    )
+
+
+def joint(parent, child, rng, kind="fixed"):
+    place, angles = rng.uniform(-0.5, 0.5, 3), rng.uniform(-3.0, 3.0, 3)
+    return (
+        f'<joint name="to_{child}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{numbers(place)}" rpy="{numbers(angles)}"/></joint>'
+    )
+
+
+def robot(seed, links=6):
+    """A tree of links on fixed joints, one of them without mass."""
+    rng = np.random.default_rng(seed)
+    parts = [
+        '<link name="world"/>',
+        '<joint name="free" type="floating"><parent link="world"/><child link="link0"/></joint>',
+        link("link0", rng),
+    ]
+    for number in range(1, links):
+        name = f"link{number}"
+        parts.append(f'<link name="{name}"/>' if number == 2 else link(name, rng))
+        parts.append(joint(f"link{rng.integers(number)}", name, rng))
+    return f'<robot name="tree">{"".join(parts)}</robot>'
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_links_on_fixed_joints_are_the_body_that_mujoco_makes_of_them(seed, tmp_path):
+    path = tmp_path / "tree.urdf"
+    text = robot(seed)
+    path.write_text(text)
+    settings = 'fusestatic="true" discardvisual="true" inertiafromgeom="false"'
+    options = f"<mujoco><compiler {settings}/></mujoco>"
+    model = mujoco.MjModel.from_xml_string(text.replace("</robot>", f"{options}</robot>"))
+    assert model.nbody == 2  # the world and one body
+    axes = np.empty(9)
+    mujoco.mju_quat2Mat(axes, model.body_iquat[1])
+    axes = axes.reshape(3, 3)
+    expected = axes @ np.diag(model.body_inertia[1]) @ axes.T
+    read = read_body(path, None)
+    assert read.link == "link0"
+    assert read.properties.mass_kg == pytest.approx(model.body_mass[1], rel=1e-9)
+    np.testing.assert_allclose(read.center_m.array, model.body_ipos[1], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        read.properties.inertia_kgm2.matrix, expected, rtol=0, atol=1e-9 * expected.max()
+    )
+
+
+@pytest.mark.parametrize("kind", ["continuous", "revolute", "prismatic", "floating"])
+def test_a_joint_that_moves_is_refused_by_name(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "arm.urdf"
+    parts = [link("body", rng), link("rotor", rng), joint("body", "rotor", rng, kind)]
+    path.write_text(f'<robot name="a">\n{"".join(parts)}</robot>')
+    with pytest.raises(ScenarioError) as refused:
+        read_body(path, None)
+    said = str(refused.value)
+    assert said.startswith(f"arm.urdf:2: <joint>: the joint 'to_rotor' is '{kind}'")
+    assert "{file: arm.urdf, link: body}" in said
+    assert read_body(path, "body").link == "body"
+
+
+def test_a_ring_of_joints_is_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "ring.urdf"
+    parts = [link("a", rng), link("b", rng), joint("a", "b", rng), joint("b", "a", rng)]
+    path.write_text(f'<robot name="ring">{"".join(parts)}</robot>')
+    with pytest.raises(ScenarioError, match="is carried by itself"):
+        read_body(path, None)
+
+
+def built(parameters, model="rigid-body"):
+    text = SCENARIO.replace("PARAMETERS", parameters).replace("MODEL", model)
+    return build(parse_document(text, "shapes.yaml"), Path())
+
+
+CROSS = (
+    "{inertia_kgm2: {from: [{cuboid: {mass_kg: 0.5, edges_body_m: [0.1, 0.12, 0.04]}}, "
+    "{cylinder: {mass_kg: 0.1, radius_m: 0.01, length_m: 0.4, axis: x}}, "
+    "{cylinder: {mass_kg: 0.1, radius_m: 0.01, length_m: 0.4, axis: y}}]}}"
+)
+
+
+@pytest.mark.parametrize("model", ["rigid-body", "hummingbird", "ar-drone"])
+def test_a_quadrotor_of_shapes_has_their_mass_and_inertia(model):
+    dynamics = built(CROSS, model).vehicles["tern"].dynamics
+    whole = crossed_quadrotor(0.5, Vec3(0.1, 0.12, 0.04), 0.2, 0.01, 0.4)
+    assert dynamics.mass_kg == pytest.approx(0.7, rel=1e-15)
+    np.testing.assert_allclose(
+        dynamics.inertia_kgm2.matrix, whole.inertia_kgm2.matrix, rtol=1e-14, atol=1e-18
+    )
+
+
+def test_shapes_beside_the_center_are_moved_to_the_common_one_and_that_is_said():
+    scenario = built(
+        "{inertia_kgm2: {from: [{cuboid: {mass_kg: 3, edges_body_m: [0.1, 0.1, 0.1]}}, "
+        "{cuboid: {mass_kg: 1, edges_body_m: [0.1, 0.1, 0.1], center_body_m: [0.4, 0, 0]}}]}}"
+    )
+    inertia = scenario.vehicles["tern"].dynamics.inertia_kgm2
+    own = 4.0 * 0.02 / 12.0
+    # 3 kg at -0.1 m and 1 kg at 0.3 m
+    assert inertia.xx == pytest.approx(own, rel=1e-14)
+    assert inertia.zz == pytest.approx(own + 3.0 * 0.01 + 0.09, rel=1e-14)
+    (note,) = [said for said in scenario.remarks() if "center of mass" in said]
+    assert "inertia_kgm2.from: the center of mass lies [0.1, 0, 0] m" in note
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        (CROSS.replace("{inertia", "{mass_kg: 0.8, inertia"), "the solids weigh 0.7 kg together"),
+        ("{inertia_kgm2: {from: []}}", "write a list of solids and nothing beside it"),
+        ("{inertia_kgm2: {from: [{}]}}", "inertia_kgm2.from.0: write one solid an entry"),
+        ("{inertia_kgm2: {from: [{ball: {}}]}}", "from.0.ball: there is no such key"),
+        (CROSS.replace("radius_m: 0.01", "radius_m: 0"), "from.1.cylinder.radius_m: 0 is not"),
+        (
+            CROSS.replace("axis: x", "axis: w"),
+            "from.1.cylinder.axis: 'w' is not known. Allowed: x, y, z",
+        ),
+        (CROSS.replace("{from:", "{xx: 1, from:"), "nothing beside it"),
+    ],
+)
+def test_shapes_that_are_no_body_are_refused_with_their_key(parameters, said):
+    with pytest.raises(ScenarioError) as refused:
+        built(parameters)
+    assert said in str(refused.value)
+
+
+def test_the_mass_of_shapes_may_be_said_again():
+    both = CROSS.replace("{inertia", "{mass_kg: 0.7, inertia")
+    assert math.isclose(built(both).vehicles["tern"].dynamics.mass_kg, 0.7)
