@@ -284,7 +284,7 @@ def main() -> None:
     eased = kw.make(given.task, conditions=given.conditions, overrides=TRAINING.get(given.task, {}))
     learner, curve = train(eased, Settings(), given.minutes, given.seed, given.steps)
     save(given.out, eased.name, learner, curve)
-    env = kw.make(given.task, conditions=given.conditions)
+    env = kw.make(given.task, conditions=given.conditions).led()
     policies = {
         "random": lambda _, __, key: jax.random.uniform(key, (env.action_size,), minval=-1.0),
         "baseline": lambda state, *_: env.baseline(state),

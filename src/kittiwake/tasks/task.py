@@ -150,6 +150,10 @@ class AbstractTask(eqx.Module):
         del goal, agent, scene
         return None
 
+    def led(self) -> "AbstractTask":
+        """The same task, which remembers what its baseline believes; learners do without."""
+        return self
+
     def figures(self, goal: Any, scene: Scene) -> dict[str, Real]:
         """The task's own figures of the episode so far, by name with unit."""
         del goal, scene
