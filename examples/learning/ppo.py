@@ -297,7 +297,7 @@ def main() -> None:
     if not learner.scale.batches:
         sys.exit("Nothing was learned, and nothing is saved: the time was over before an update.")
     save(given.out, eased.name, learner, curve)
-    env = kw.make(given.task, conditions=given.conditions)
+    env = kw.make(given.task, conditions=given.conditions).led()
     policies = {
         "random": lambda _, __, key: jax.random.uniform(key, (env.action_size,), minval=-1.0),
         "baseline": lambda state, *_: env.baseline(state),

@@ -102,7 +102,7 @@ def check_answer(answer, extra):
     if extra is None:
         assert (status, err.replace("measuring", "").strip()) == (0, "")
         return
-    assert status == 2, err
+    assert status in (1, 2), err  # 1: `bench` flies its other cases all the same
     packages = {canonicalize_name(Requirement(text).name) for text in EXTRAS[extra]}
     (said,) = re.findall(r"this needs (\S+)\. Install it with: pip install '(\S+)'", err)
     assert said[0] in packages

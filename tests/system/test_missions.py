@@ -110,7 +110,7 @@ def test_a_ramp_ends_where_the_original_ends():
 def test_a_battery_that_is_too_small_is_an_event_and_the_vehicle_comes_home():
     log = kw.load("mission").run()
     said = times(log)
-    assert "began home, because of act_battery_charge below 0.055" in said
+    assert "began home, because battery charge is below 0.055" in said
     assert said["mission done"] < 30.0
     assert log.summary["metrics"]["waypoints"]["crazyflie"] == {"reached": 1, "planned": 4}
     place = log.summary["vehicles"]["crazyflie"]["final_position_m"]

@@ -167,8 +167,8 @@ def test_after_another_task_it_follows_the_slope_to_its_edge_and_stays_there(tmp
         "along: following the surface",
         "along: stays, the surface is out of sight",
         "along: lost the surface",
-        "began away, because of sensor.head.valid below 0.5",
-        "not finished: began away, because of sensor.head.valid below 0.5",
+        "began away, because head valid is below 0.5",
+        "not finished: began away, because head valid is below 0.5",
     ]
     time_s, places = frame["time_s"].to_numpy(), frame[POSITION].to_numpy()
     # the slope ends at z = 5; at a metre from it the vehicle is higher by cos(30 deg)

@@ -38,6 +38,22 @@ class AbstractWind(eqx.Module):
         """The velocity of the air, where it blows to, at a height and a time of the flight."""
 
 
+class SumOfWinds(AbstractWind):
+    """Several winds that add up, such as a mean wind and a gust: a list in a scenario."""
+
+    winds: tuple[AbstractWind, ...]
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether all of them are."""
+        return all(wind.is_steady for wind in self.winds)
+
+    def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
+        """The sum of their velocities."""
+        each = (wind.velocity_world_mps(height_above_ground_m, time_s) for wind in self.winds)
+        return sum(each, start=Vec3.zero())
+
+
 class AbstractCurrent(eqx.Module):
     """The motion of the water as a field."""
 

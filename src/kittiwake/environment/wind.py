@@ -55,19 +55,3 @@ class ShearWind(AbstractWind):
         speed = jnp.where(blowing, self.speed_at_6m_mps * profile, 0.0)
         sine, cosine = sin_cos(self.from_rad)
         return Vec3(-speed * sine, -speed * cosine, 0.0)
-
-
-class SumOfWinds(AbstractWind):
-    """Several winds that add up, such as a mean wind and a gust: a list in a scenario."""
-
-    winds: tuple[AbstractWind, ...]
-
-    @property
-    def is_steady(self) -> bool:
-        """Whether all of them are."""
-        return all(wind.is_steady for wind in self.winds)
-
-    def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
-        """The sum of their velocities."""
-        each = (wind.velocity_world_mps(height_above_ground_m, time_s) for wind in self.winds)
-        return sum(each, start=Vec3.zero())

@@ -21,7 +21,7 @@ from kittiwake.environment import (
 )
 from kittiwake.environment.magnetism import earth_field_world_t
 from kittiwake.environment.proximity import Proximity
-from kittiwake.environment.wind import SumOfWinds
+from kittiwake.core.environment import SumOfWinds
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.parameters import parameters_model

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import named_each, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.strong import strong
@@ -254,12 +255,32 @@ class Env:
         return rewards, lost | self.task.ended(goal, scene)
 
     def baseline(self, state: EnvState) -> Float[Array, " numbers"] | None:
-        """What a controller without learning does; None where the scenario's guidance is one."""
+        """What a controller without learning does; None where the scenario's guidance is one.
+
+        Raises:
+            ScenarioError: if what it believes is not remembered: that is in ``with_beliefs()`` alone.
+        """
+        if self.task.with_beliefs() is not self.task:
+            message = (
+                f"the built-in policy of {type(self.task).__name__} follows what it believes, "
+                "which takes time and is not remembered for learners; take env.with_beliefs()"
+            )
+            raise ScenarioError(message)
         scene = self.scene(state)
         first = jax.tree.map(lambda leaf: leaf[0], scene.agents)
         if self.task.baseline(state.goal, first, scene) is None:
             return None
         return scene.each(lambda agent: self.task.baseline(state.goal, agent, scene)).reshape(-1)
+
+    def with_beliefs(self) -> "Env":
+        """The same, which remembers what the built-in policy believes, so that it can fly."""
+        task = self.task.with_beliefs()
+        if task is self.task:
+            return self
+        precision: Precision = "float32" if self.single_precision else "float64"
+        env = Env(self.scenario, task, precision)
+        env.randomisation = self.randomisation
+        return env
 
     def scene(self, state: EnvState) -> Scene:
         """A world between two steps, without what agents did and told in the last one."""

@@ -67,10 +67,12 @@ def policies(env: Env) -> dict[str, Policy]:
         signal, told = jnp.zeros(len(env.rung.spans)), jnp.full(len(env.rung.told), -1.0)
         return jnp.tile(jnp.concatenate([signal, told]), len(env.agents))
 
-    def led(state: EnvState, _seen: Array, _key: PRNGKeyArray) -> Array | None:
-        return env.baseline(state)
+    believing = env.with_beliefs()
 
-    return {"random": drawn, "hovering": rest, "built-in": led}
+    def flown(state: EnvState, _seen: Array, _key: PRNGKeyArray) -> Array | None:
+        return believing.baseline(state)
+
+    return {"random": drawn, "hovering": rest, "built-in": flown}
 
 
 def evaluate(
@@ -80,6 +82,7 @@ def evaluate(
 
     The episode of a seed is that of Gymnasium's ``reset(seed=...)``, up to rounding.
     """
+    env = env.with_beliefs()
     with env.mode():
         zero = jnp.zeros((), jnp.int32)
         keys = jnp.stack([episode_key(seed_key(seed), zero, zero) for seed in seeds])

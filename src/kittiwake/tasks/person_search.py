@@ -176,7 +176,7 @@ class Beliefs(eqx.Module):
 
     def _laid(
         self, estimate: Kinematics, image: PersonsMeasurement, ground_m: Real
-    ) -> tuple[Cells, Real, Float[Array, " cells"]]:
+    ) -> tuple[Cells, Float[Array, ""], Float[Array, " cells"]]:
         """Where on the ground the cells of an image are, how large, and what it says of each."""
         patches = self.camera.patches(view_of(now(estimate), self.camera.mount), ground_m)
         cells = jnp.stack([patches.x_world_m, patches.y_world_m], axis=-1).reshape(-1, 2)
@@ -185,7 +185,7 @@ class Beliefs(eqx.Module):
         return cells, jnp.mean(patches.range_m) * pixels / self.camera.focal_length_px, told
 
     def _told_of_candidates(
-        self, cells: Cells, size_m: Real, told: Float[Array, " cells"]
+        self, cells: Cells, size_m: Float[Array, ""], told: Float[Array, " cells"]
     ) -> tuple[Float[Array, " places"], Places, Bool[Array, " places"]]:
         """What an image says of each candidate, by how much that moves it, whether it shows it."""
         ways = cells[None] - self.candidates_world_m[:, None]

@@ -104,7 +104,7 @@ class Findings(eqx.Module):
         sums: what was measured, by its weight.
         told: the concentrations that were told last.
         samples: what was told and true; None where only the end counts.
-        sources: what is believed of them, for the baseline; None for a cloud at rest.
+        sources: what is believed of them, for the baseline; None for a cloud at rest and learners.
     """
 
     locations_world_m: Float[Array, "locations 3"]
@@ -126,6 +126,8 @@ class AbstractPlumeTask(AbstractTask):
     most: Annotated[Real, POSITIVE] = 2.0
     window: Annotated[int, STEPS] = eqx.field(static=True, default=0)
     resolution: Annotated[Real, POSITIVE] = 1e-4
+    # whether what is believed of sources is remembered, for the baseline
+    believing: bool = eqx.field(static=True, default=False)
 
     agents: ClassVar[str] = "pelican"
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -172,7 +174,7 @@ class AbstractPlumeTask(AbstractTask):
         none = jnp.zeros(self.locations, places.dtype)
         samples = Samples.none(self.locations, self.window) if self.window else None
         sources = None
-        if self.emissions is not None:
+        if self.believing and self.emissions is not None:
             told = _wind(scene), scene.world.ground_z_m, self.emissions
             sources = SourceBeliefs.begun(places, *told, source_key)
         return Findings(places, none, none, none, samples, sources)
@@ -244,6 +246,11 @@ class AbstractPlumeTask(AbstractTask):
         )
         told = 2.0 * jnp.clip(expected / self.most, 0.0, 1.0) ** (1.0 / STEEPNESS) - 1.0
         return asking(free_velocities(tuple(map(str, range(self.locations)))), Vec3(x, y, z), told)
+
+    def with_beliefs(self) -> "AbstractPlumeTask":
+        """With what is believed of the sources, where there are some."""
+        there = self.believing or self.emissions is None
+        return self if there else replace(self, believing=True)
 
     def figures(self, goal: Findings, scene: Scene) -> dict[str, Real]:
         """How far the location of which most is told is from a source, and what is told wrongly.

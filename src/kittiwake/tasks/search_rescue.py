@@ -8,6 +8,7 @@ all look north.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
@@ -59,12 +60,12 @@ class Search(eqx.Module):
     Attributes:
         found: which persons have been found.
         new: how many of them in the last step.
-        beliefs: of the searchers without learning, by estimates and images alone.
+        beliefs: of the searchers without learning, by estimates and images alone; None for others.
     """
 
     found: Bool[Array, " persons"]
     new: Count
-    beliefs: Beliefs
+    beliefs: Beliefs | None
 
 
 def _conditions(east_m: int) -> dict[str, dict[str, Any]]:
@@ -86,6 +87,8 @@ class AbstractSearchRescue(AbstractTask):
     within_m: Annotated[Real, POSITIVE] = 5.0
     slower_than_mps: Annotated[Real, POSITIVE] = 0.1
     cost_of_a_step: Annotated[Real, NOT_NEGATIVE] = 0.005
+    # whether what searchers believe is remembered, for the baseline
+    believing: bool = eqx.field(static=True, default=False)
 
     agents: ClassVar[str] = "pelican"
     needs: ClassVar[Needs] = Needs(
@@ -107,9 +110,11 @@ class AbstractSearchRescue(AbstractTask):
         """Nobody is found."""
         del key
         ground: Terrain = scene.processes[TERRAIN]
-        camera = vehicles[0].sensors[CAMERA].component.sensor
-        assert isinstance(camera, PersonCamera), "nothing else measures persons"
-        beliefs = Beliefs.begun(camera, scene.agents.estimate, scene.world.area)
+        beliefs = None
+        if self.believing:
+            camera = vehicles[0].sensors[CAMERA].component.sensor
+            assert isinstance(camera, PersonCamera), "nothing else measures persons"
+            beliefs = Beliefs.begun(camera, scene.agents.estimate, scene.world.area)
         nobody = jnp.zeros_like(ground.there)
         return Search(nobody, jnp.zeros((), jnp.int32), beliefs)
 
@@ -125,10 +130,10 @@ class AbstractSearchRescue(AbstractTask):
 
         beside = jnp.asarray(scene.each(stands_beside)).any(axis=0) & ground.there
         new = jnp.sum(beside & ~goal.found, dtype=jnp.int32)
-        own = scene.agents
-        beliefs = goal.beliefs.after(
-            own.estimate, own.measurements[CAMERA], scene.world.ground_z_m, 1.0 / self.rate_hz
-        )
+        own, beliefs = scene.agents, goal.beliefs
+        if beliefs is not None:
+            seen = own.estimate, own.measurements[CAMERA]
+            beliefs = beliefs.after(*seen, scene.world.ground_z_m, 1.0 / self.rate_hz)
         return Search(goal.found | beside, new, beliefs)
 
     def observe(self, goal: Search, agent: Agent, scene: Scene) -> SearchObservation:
@@ -151,9 +156,14 @@ class AbstractSearchRescue(AbstractTask):
 
     def baseline(self, goal: Search, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
         """Along lanes, and down to what its images say is a person, to stop there for a while."""
+        assert goal.beliefs is not None, "only a task with beliefs has a baseline"
         here = whereabouts(scene.agents.estimate)
         velocity = goal.beliefs.velocity_world_mps(agent.number, here, scene.world.ground_z_m)
         return asking(free_velocities(), Vec3.of(velocity))
+
+    def with_beliefs(self) -> "AbstractSearchRescue":
+        """With what searchers believe."""
+        return self if self.believing else replace(self, believing=True)
 
     def figures(self, goal: Search, scene: Scene) -> dict[str, Real]:
         """How many persons have been found, and how many there are."""

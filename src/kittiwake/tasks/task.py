@@ -154,3 +154,7 @@ class AbstractTask(eqx.Module):
         """The action of a controller without learning; None where the scenario has one itself."""
         del goal, agent, scene
         return None
+
+    def with_beliefs(self) -> "AbstractTask":
+        """The same task, remembering the beliefs that its baseline acts on; learners do without."""
+        return self

@@ -164,6 +164,8 @@ def fleet_of(
         return fleet
     task = task_of(scenario)
     flown = scenario.policy is not None
+    if scenario.policy == TASK_POLICY:
+        task = task.with_beliefs()
     has_others = type(task).others is not AbstractTask.others
     if not (flown or has_others or scored):
         return fleet

@@ -14,7 +14,8 @@ from kittiwake.environment.prescribed_winds import (
     SinusoidalWind,
     StepWind,
 )
-from kittiwake.environment.wind import ShearWind, SumOfWinds
+from kittiwake.core.environment import SumOfWinds
+from kittiwake.environment.wind import ShearWind
 from kittiwake.geometry.vec3 import Vec3
 
 FULL = Vec3(3.0, -2.0, 0.5)

@@ -6,7 +6,8 @@ import pytest
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.environment.prescribed_winds import ConstantWind
-from kittiwake.environment.wind import Calm, ShearWind, SumOfWinds
+from kittiwake.core.environment import SumOfWinds
+from kittiwake.environment.wind import Calm, ShearWind
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.arming import armed
 from kittiwake.scenario.build import build

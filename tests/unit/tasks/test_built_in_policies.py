@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.unit.tasks import scenes
 
+from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.make import make
 
@@ -33,7 +34,7 @@ def elsewhere(scene):
 
 @pytest.mark.parametrize("name", ["search-rescue-3", "plume-gaussian", "plume-team", "plume-puff"])
 def test_what_is_true_changes_nothing(name):
-    env = make(name)
+    env = make(name).with_beliefs()
     key = scenes.keys(1)[0]
     state, _ = jax.jit(env.reset)(key)
 
@@ -54,9 +55,19 @@ def test_what_is_true_changes_nothing(name):
 
 
 def test_searchers_do_not_know_who_has_been_found():
-    env = make("search-rescue")
+    env = make("search-rescue").with_beliefs()
     state, _ = jax.jit(env.reset)(scenes.keys(1)[0])
     scene = env.scene(state)
     found = replace(state.goal, found=jnp.ones_like(state.goal.found))
     act = jax.jit(lambda goal: scene.each(lambda agent: env.task.baseline(goal, agent, scene)))
     np.testing.assert_array_equal(act(state.goal), act(found))
+
+
+def test_learners_do_without_beliefs():
+    env = make("search-rescue")
+    state = jax.eval_shape(env.reset, scenes.keys(1)[0])[0]
+    assert state.goal.beliefs is None
+    with pytest.raises(ScenarioError, match=r"take env\.with_beliefs\(\)"):
+        env.baseline(state)
+    led = env.with_beliefs()
+    assert led.with_beliefs() is led

@@ -75,7 +75,7 @@ def test_a_log_of_other_vehicles_is_refused(scenario):
 
 def test_a_log_without_rows_is_refused(scenario):
     empty = Table(COLUMNS, np.zeros((0, len(COLUMNS))))
-    with pytest.raises(LogError, match="no rows"):
+    with pytest.raises(LogError, match="cut off before its first row"):
         Reel(pair_log(empty, empty), scenario)
 
 

@@ -14,7 +14,8 @@ from kittiwake.environment.prescribed_winds import (
     SinusoidalWind,
     StepWind,
 )
-from kittiwake.environment.wind import Calm, ShearWind, SumOfWinds
+from kittiwake.core.environment import SumOfWinds
+from kittiwake.environment.wind import Calm, ShearWind
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.problems import Plain
 
