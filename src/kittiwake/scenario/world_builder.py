@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from kittiwake.core.environment import AbstractTurbulence, AbstractWind
+from kittiwake.core.environment import AbstractTurbulence, AbstractWind, SumOfWinds
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.radio import AbstractRadio
 from kittiwake.core.vehicle import Scheduled
@@ -21,7 +21,6 @@ from kittiwake.environment import (
 )
 from kittiwake.environment.magnetism import earth_field_world_t
 from kittiwake.environment.proximity import Proximity
-from kittiwake.core.environment import SumOfWinds
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.parameters import parameters_model

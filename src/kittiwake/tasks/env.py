@@ -258,7 +258,7 @@ class Env:
         """What a controller without learning does; None where the scenario's guidance is one.
 
         Raises:
-            ScenarioError: if what it believes is not remembered: that is in ``with_beliefs()`` alone.
+            ScenarioError: if it acts on beliefs, which only ``with_beliefs()`` remembers.
         """
         if self.task.with_beliefs() is not self.task:
             message = (

@@ -20,6 +20,7 @@ from kittiwake.core.network import Network
 from kittiwake.core.strong import strong
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.schema import TASK_POLICY
 from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.fleet import Fleet, Perceived
 from kittiwake.sim.state import FleetState, Snapshot

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from kittiwake.core.environment import SumOfWinds
 from kittiwake.core.recording import Recording
 from kittiwake.environment.prescribed_winds import (
     ConstantWind,
@@ -14,7 +15,6 @@ from kittiwake.environment.prescribed_winds import (
     SinusoidalWind,
     StepWind,
 )
-from kittiwake.core.environment import SumOfWinds
 from kittiwake.environment.wind import ShearWind
 from kittiwake.geometry.vec3 import Vec3
 

@@ -4,9 +4,9 @@ import jax
 import numpy as np
 import pytest
 
+from kittiwake.core.environment import SumOfWinds
 from kittiwake.core.errors import ScenarioError
 from kittiwake.environment.prescribed_winds import ConstantWind
-from kittiwake.core.environment import SumOfWinds
 from kittiwake.environment.wind import Calm, ShearWind
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.arming import armed

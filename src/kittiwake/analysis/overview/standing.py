@@ -53,11 +53,11 @@ class Platform:
 
 @dataclass(frozen=True, eq=False)
 class Obstacle:
-    """Something that sensors see, as lines in the world, and its shape that rays meet."""
+    """Something drawn as lines in the world, with the shape that rays meet where sensors see it."""
 
     name: str
     lines_world_m: tuple[Float64[np.ndarray, "points 3"], ...]
-    shape: "AbstractObstacle"
+    shape: "AbstractObstacle | None" = None
 
     @property
     def points_world_m(self) -> Float64[np.ndarray, "points 3"]:
@@ -114,13 +114,13 @@ def find_standing(scenario: Mapping[str, Any], flown: Flown) -> Standing:
     files = {name: _mapping(shape).get("file") for name, shape in named.items()}
     unread = tuple(name for name, file in files.items() if file and not _is_there(file, flown))
     obstacles = {name: shape for name, shape in named.items() if name not in unread}
-    from kittiwake.environment.regions import AbstractBox
-
     given |= {"obstacles": obstacles} if obstacles else {}
     built = _built(given, flown) if given else None
     nature = _nature(scenario, world, flown)
     if built is None:
         return Standing(nature=nature, unread=unread)
+    from kittiwake.environment.regions import AbstractBox
+
     turned = [
         Obstacle(name, _edges(region.corners_world_m()))
         for name, region in zip(given.get("regions", ()), built.regions, strict=True)

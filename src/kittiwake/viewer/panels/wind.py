@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import viser
 
-from kittiwake.core.environment import AbstractWind
+from kittiwake.core.environment import AbstractWind, SumOfWinds
 from kittiwake.environment.prescribed_winds import (
     AbstractDirectedWind,
     CosineGust,
@@ -14,7 +14,6 @@ from kittiwake.environment.prescribed_winds import (
     SinusoidalWind,
     StepWind,
 )
-from kittiwake.core.environment import SumOfWinds
 from kittiwake.environment.wind import Calm, ShearWind
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.problems import Plain
