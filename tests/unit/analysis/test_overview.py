@@ -11,7 +11,7 @@ from IPython.core.formatters import DisplayFormatter
 from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from matplotlib.image import imread
-from matplotlib.patches import Polygon, Rectangle
+from matplotlib.patches import Polygon
 from mpl_toolkits.mplot3d import Axes3D
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -716,18 +716,32 @@ def test_the_wind_is_named_by_where_it_comes_from(figures):
 def test_boxes_and_decks_are_named_on_the_map_and_explained_beside_it(figures):
     plan, key = figures["standing"].axes[1:3]
     assert {text.get_text() for text in plan.texts} >= {"draught 5 m/s", "ferry"}
-    [box] = [patch for patch in plan.patches if isinstance(patch, Rectangle)]
-    assert (box.get_xy(), box.get_width(), box.get_height()) == ((3.0, -4.0), 4.0, 8.0)
+    box = next(patch for patch in plan.patches if isinstance(patch, Polygon))
+    corners = box.get_xy()
+    assert corners.shape == (5, 2)  # the last is the first
+    assert set(map(tuple, corners.tolist())) == {(3, -4), (3, 4), (7, -4), (7, 4)}
     assert listed(key)[-3:] == ["box of wind", "deck at the end", "deck at the start"]
 
 
 def test_a_deck_is_drawn_where_it_is_at_the_start_and_at_the_end(figures):
-    end, start = [p for p in figures["standing"].axes[1].patches if isinstance(p, Polygon)]
+    _, end, start = [p for p in figures["standing"].axes[1].patches if isinstance(p, Polygon)]
     # turned by 90 degrees, it is 1 m long from west to east; it sails 5 m in 10 s
     for outline, west in ((start, 1.5), (end, 6.5)):
         corners = outline.get_xy()[:4]
         assert np.allclose(corners.min(axis=0), [west, 0.0], atol=1e-6)
         assert np.allclose(corners.max(axis=0), [west + 1.0, 2.0], atol=1e-6)
+
+
+def test_a_turned_box_is_drawn_as_it_lies():
+    region = {"type": "wind", "wind_world_mps": [1, 0, 0], "yaw_deg": 45}
+    region |= {"from_world_m": [1, -1, 0], "to_world_m": [3, 1, 4]}
+    log = Log({"pelican": tour()}, (), WAYPOINT_TOUR | {"world": {"regions": {"jet": region}}})
+    plan = draw_overview(log).axes[1]
+    box = next(patch for patch in plan.patches if isinstance(patch, Polygon))
+    reach = 2.0**0.5
+    corners = sorted(box.get_xy()[:4].tolist())
+    assert np.allclose(corners[0], [2.0 - reach, 0.0])
+    assert np.allclose(corners[-1], [2.0 + reach, 0.0])
 
 
 def test_obstacles_are_outlined_and_named_where_they_stand():

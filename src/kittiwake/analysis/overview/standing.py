@@ -24,13 +24,31 @@ Corner = Float64[np.ndarray, "3"]
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A region along the world's axes; ``effect_world`` is the wind or force in ``unit``."""
+    """A region, whose ``effect_world`` is the wind or force in ``unit``.
+
+    The x of its corners is the slowest, the z the fastest to change in the region's own axes, from
+    the lower to the higher end.
+    """
 
     name: str
-    low: Corner
-    high: Corner
+    corners_world_m: Float64[np.ndarray, "8 3"]
     effect_world: Corner
     unit: str
+
+    @property
+    def low(self) -> Corner:
+        """The lowest coordinates of its corners."""
+        return self.corners_world_m.min(axis=0)
+
+    @property
+    def high(self) -> Corner:
+        """The highest coordinates of its corners."""
+        return self.corners_world_m.max(axis=0)
+
+    @property
+    def is_upright(self) -> bool:
+        """Whether it lies along the world's axes."""
+        return bool(np.isin(self.corners_world_m, (self.low, self.high)).all())
 
     @property
     def said(self) -> str:
@@ -53,11 +71,11 @@ class Platform:
 
 @dataclass(frozen=True, eq=False)
 class Obstacle:
-    """Something drawn as lines in the world, with the shape that rays meet where sensors see it."""
+    """Something that sensors see, as lines in the world, and its shape that rays meet."""
 
     name: str
     lines_world_m: tuple[Float64[np.ndarray, "points 3"], ...]
-    shape: "AbstractObstacle | None" = None
+    shape: "AbstractObstacle"
 
     @property
     def points_world_m(self) -> Float64[np.ndarray, "points 3"]:
@@ -119,13 +137,6 @@ def find_standing(scenario: Mapping[str, Any], flown: Flown) -> Standing:
     nature = _nature(scenario, world, flown)
     if built is None:
         return Standing(nature=nature, unread=unread)
-    from kittiwake.environment.regions import AbstractBox
-
-    turned = [
-        Obstacle(name, _edges(region.corners_world_m()))
-        for name, region in zip(given.get("regions", ()), built.regions, strict=True)
-        if isinstance(region, AbstractBox) and not region.is_upright
-    ]
     boxes = [_box(*named) for named in zip(given.get("regions", ()), built.regions, strict=True)]
     return Standing(
         tuple(box for box in boxes if box is not None),
@@ -137,8 +148,7 @@ def find_standing(scenario: Mapping[str, Any], flown: Flown) -> Standing:
             Obstacle(name, tuple(lines), obstacle)
             for name, obstacle in zip(obstacles, built.obstacles, strict=True)
             if (lines := obstacle.outline_world())
-        )
-        + tuple(turned),
+        ),
         nature,
         unread,
     )
@@ -178,25 +188,17 @@ def _built(given: dict[str, Any], flown: Flown, rate_hz: float = 1.0) -> "World 
     return WorldBuilder(builder).build(given).world
 
 
-def _edges(corners: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Of a box with corners whose x is the slowest and z the fastest to change."""
-    pairs = [(a, a | step) for step in (1, 2, 4) for a in range(len(corners)) if not a & step]
-    return tuple(corners[[*pair]] for pair in pairs)
-
-
 def _box(name: str, region: "AbstractRegion") -> Box | None:
     from kittiwake.environment.regions import ForceRegion, WindRegion
 
     match region:
-        case WindRegion() | ForceRegion() if not region.is_upright:
-            return None  # drawn by its edges
         case WindRegion():
             effect, unit = region.wind_world_mps, "m/s"
         case ForceRegion():
             effect, unit = region.force_world_n, "N"
         case _:
             return None
-    return Box(name, _array(region.from_world_m), _array(region.to_world_m), _array(effect), unit)
+    return Box(name, region.corners_world_m(), _array(effect), unit)
 
 
 def _platform(name: str, platform: "AbstractPlatform", span_s: tuple[float, float]) -> Platform:

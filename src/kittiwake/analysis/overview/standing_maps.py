@@ -10,17 +10,18 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Polygon, Rectangle
+from matplotlib.patches import Patch, Polygon
 from matplotlib.patheffects import AbstractPathEffect, withStroke
 from matplotlib.transforms import Bbox
 from mpl_toolkits.mplot3d import Axes3D
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from scipy.spatial import ConvexHull
 
 from kittiwake.analysis.overview.look import SMALL, width_in
 from kittiwake.analysis.overview.nature import Nature
 from kittiwake.analysis.overview.nature_maps import SOURCE, draw_nature, draw_sources, nature_marks
 from kittiwake.analysis.overview.scene import Scene
-from kittiwake.analysis.overview.standing import Box, Corner, Obstacle, Platform, Standing
+from kittiwake.analysis.overview.standing import Box, Obstacle, Platform, Standing
 from kittiwake.analysis.overview.surfaces import (
     draw_surfaces_from_above,
     draw_surfaces_in_space,
@@ -39,6 +40,10 @@ WAY = (0, (1, 1.5))
 START_DASHES = (0, (3, 2))
 ARROW_SHARE = 0.6  # of a box's shorter side
 STILL_M = 1e-3
+# of a box, by the numbers of its corners
+FACES = np.array(
+    [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]]
+)
 MARGIN_IN, LINE_IN = 0.04, 0.15
 HALO: list[AbstractPathEffect] = [withStroke(linewidth=2.5, foreground="white")]
 
@@ -49,13 +54,7 @@ Limits = Float64[np.ndarray, "2 2"]
 def draw_standing_in_space(axes: Axes3D, scene: Scene) -> None:
     """Boxes as far as they reach into the picture, and decks at the start and at the end."""
     for box in scene.standing.boxes:
-        seen = _seen(box, scene)
-        if seen is not None:
-            shade = SHADES[box.unit]
-            look = {"facecolor": to_rgba(shade, FAINT), "edgecolor": to_rgba(shade, 0.6)}
-            axes.add_collection3d(_sheets(_faces(*seen), look | {"linewidth": 0.7}))
-            x, y, _ = ((seen[0] + seen[1]) / 2).tolist()
-            axes.text(x, y, float(seen[1][2]), box.name, ha="center", **_words(INKS[box.unit]))
+        _draw_box_in_space(axes, box, scene)
     for obstacle in scene.standing.obstacles:
         for line in obstacle.lines_world_m:
             inside = ((line >= scene.low) & (line <= scene.high)).all(axis=1, keepdims=True)
@@ -64,6 +63,22 @@ def draw_standing_in_space(axes: Axes3D, scene: Scene) -> None:
     draw_sources(axes, scene.standing.nature)
     for platform in scene.standing.platforms:
         _draw_platform_in_space(axes, platform, scene)
+
+
+def _draw_box_in_space(axes: Axes3D, box: Box, scene: Scene) -> None:
+    low, high = np.maximum(box.low, scene.low), np.minimum(box.high, scene.high)
+    if (low >= high).any():
+        return
+    shade = SHADES[box.unit]
+    look = {"facecolor": to_rgba(shade, FAINT), "edgecolor": to_rgba(shade, 0.6), "linewidth": 0.7}
+    faces = box.corners_world_m[FACES]
+    if box.is_upright:
+        axes.add_collection3d(_sheets([*np.clip(faces, low, high)], look))
+    else:
+        # matplotlib leaves out the faces that reach out of the picture
+        axes.add_collection3d(_sheets([*faces], look | {"axlim_clip": True}))
+    x, y, _ = ((low + high) / 2).tolist()
+    axes.text(x, y, float(high[2]), box.name, ha="center", **_words(INKS[box.unit]))
 
 
 def _draw_platform_in_space(axes: Axes3D, platform: Platform, scene: Scene) -> None:
@@ -111,10 +126,11 @@ def _draw_box_from_above(axes: Axes, box: Box, names: "_Names", limits: Limits) 
     low, high = np.maximum(box.low[:2], limits[0]), np.minimum(box.high[:2], limits[1])
     if (low >= high).any():
         return
+    level = box.corners_world_m[:, :2]
     axes.add_patch(
-        Rectangle(
-            (float(box.low[0]), float(box.low[1])),
-            *(box.high - box.low)[:2].tolist(),
+        Polygon(
+            level[ConvexHull(level).vertices],
+            closed=True,
             facecolor=to_rgba(shade, LIGHT),
             edgecolor=shade,
             linewidth=0.8,
@@ -243,12 +259,6 @@ def _words(ink: str) -> dict[str, Any]:
     return {"fontsize": SMALL, "color": ink, "parse_math": False, "path_effects": HALO}
 
 
-def _seen(box: Box, scene: Scene) -> tuple[Corner, Corner] | None:
-    """The part of a box that lies in the picture, if any does."""
-    low, high = np.maximum(box.low, scene.low), np.minimum(box.high, scene.high)
-    return (low, high) if (low < high).all() else None
-
-
 def _within(corners: Float64[np.ndarray, "4 3"], scene: Scene) -> bool:
     return bool((corners >= scene.low).all() and (corners <= scene.high).all())
 
@@ -257,15 +267,3 @@ def _sheets(
     corners: Sequence[Float64[np.ndarray, "4 3"]], look: dict[str, Any]
 ) -> Poly3DCollection:
     return Poly3DCollection(list(corners), **look)
-
-
-def _faces(low: Corner, high: Corner) -> list[Float64[np.ndarray, "4 3"]]:
-    """The six sides of a box."""
-    faces: list[Float64[np.ndarray, "4 3"]] = []
-    for axis, end in product(range(3), (low, high)):
-        face = np.tile(end, (4, 1))
-        first, second = [other for other in range(3) if other != axis]
-        face[:, first] = [low[first], high[first], high[first], low[first]]
-        face[:, second] = [low[second], low[second], high[second], high[second]]
-        faces.append(face)
-    return faces

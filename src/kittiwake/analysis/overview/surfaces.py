@@ -51,11 +51,8 @@ def heights_below(obstacle: Obstacle, points_world_m: Points) -> Float64[np.ndar
     from kittiwake.core.ray import Ray
     from kittiwake.geometry.vec3 import Vec3
 
-    shape = obstacle.shape
-    assert shape is not None, "seen by sensors"
-
     def distance_m(x: Any, y: Any, z: Any) -> Any:
-        return jnp.asarray(shape.distance_m(Ray(Vec3(x, y, z), Vec3(0.0, 0.0, -1.0))))
+        return jnp.asarray(obstacle.shape.distance_m(Ray(Vec3(x, y, z), Vec3(0.0, 0.0, -1.0))))
 
     found = jax.jit(jax.vmap(distance_m))(*jnp.asarray(points_world_m).T)
     distances_m = np.asarray(found, float)
