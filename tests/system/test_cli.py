@@ -815,6 +815,23 @@ def test_the_figures_of_all_cases_fit_a_narrow_terminal(monkeypatch):
     assert answer.out.count("123,456,789") == len(CASES)
 
 
+def test_a_failing_case_is_a_row_and_the_others_are_measured(monkeypatch):
+    figures = {"compile_s": 1.0, "steps_per_s": 2e6, "realtime_factor": 3.0, "peak_memory_mb": 4.0}
+    refused = bench._measured("no-such-case")
+    answers = {case: refused if case == "rollout-1" else figures for case in CASES}
+    monkeypatch.setattr(bench, "_measured", answers.__getitem__)
+    answer = kittiwake_does("bench")
+    rows = [line.split() for line in answer.out.splitlines() if line.strip()]
+    failed = next(words for words in rows if words[0] == "rollout-1")
+    assert failed[-4:] == ["failed", "-", "-", "-"]
+    assert answer.out.count("2,000,000") == len(CASES) - 1
+    assert answer.err.startswith("rollout-1 failed:\n")
+    assert "KeyError: 'no-such-case'" in answer.err
+    assert answer.status == bench.FAILED
+    answer = kittiwake_does("bench", "--json")
+    assert json.loads(answer.out) == answers
+
+
 # runs that are cut off
 
 

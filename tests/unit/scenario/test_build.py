@@ -9,12 +9,14 @@ from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.qrsim_waypoint import QRSimWaypoint
 from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.satellites import SKY
 from kittiwake.environment.wind import ShearWind
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.hold import Hold
 from kittiwake.scenario import size
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
+from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.starts import near_pairs
 
 ONE = """\
@@ -375,6 +377,13 @@ def test_errors_of_a_sensor_of_a_refused_rate_are_looked_at_too(rate_hz):
     errors = "[{type: bias, field: colour}, {type: latency, delay_s: 1.0}]"
     text = with_gull(f"sensors: {{imu: {{type: imu-qrsim, rate_hz: {rate_hz}, errors: {errors}}}}}")
     assert places(refusal(text).splitlines()) == ["sensors.imu.rate_hz", "sensors.imu.errors.0"]
+
+
+def test_satellites_can_be_taken_out_of_a_world():
+    bare = [("world.satellites", None), ("vehicles.pelican.sensors", {})]
+    bare.append(("vehicles.pelican.estimator", "truth"))
+    assert SKY in load_scenario("keep-spot").world.processes
+    assert SKY not in load_scenario("keep-spot", bare).world.processes
 
 
 def test_a_sensor_that_an_estimator_misses_is_told_by_its_kinds():
