@@ -380,8 +380,8 @@ def test_errors_of_a_sensor_of_a_refused_rate_are_looked_at_too(rate_hz):
 
 
 def test_satellites_can_be_taken_out_of_a_world():
-    bare = [("world.satellites", None), ("vehicles.pelican.sensors", {})]
-    bare.append(("vehicles.pelican.estimator", "truth"))
+    bare = ["world.satellites=null", "vehicles.pelican.sensors={}"]
+    bare.append("vehicles.pelican.estimator=truth")
     assert SKY in load_scenario("keep-spot").world.processes
     assert SKY not in load_scenario("keep-spot", bare).world.processes
 
