@@ -4,16 +4,13 @@ Known are properties (numbers, words and blocks), arguments with their defaults,
 parameters, defaults (also ``^`` and ``^|``) and blocks (``*origin``, ``**inside``),
 ``insert_block``, ``if`` and ``unless``, ``include`` of files in or below the first file's folder,
 and arithmetic in ``${...}``: numbers, words, properties, ``+ - * / // % **``, comparisons,
-``and or not``, ``a if b else c``, and all of ``FUNCTIONS`` and ``CONSTANTS``. Anything else
-is refused by name, with its file and line. As in xacro a property is computed where it is used, and
-a macro sees the properties of the place that it is called from.
+``and or not``, ``a if b else c``, and all ``FUNCTIONS`` and ``CONSTANTS`` of ``expressions``.
+Anything else is refused by name, with its file and line. As in xacro a property is computed where
+it is used, and a macro sees the properties of the place that it is called from.
 
 Source: "xacro" of the ROS wiki, and the behavior of the package xacro 2.1.
 """
 
-import ast
-import math
-import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,55 +18,18 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from kittiwake.core.errors import did_you_mean
+from kittiwake.scenario.expressions import MAX_CHARACTERS, ExpressionError, Value, computed, literal
 from kittiwake.scenario.problems import shortened
 from kittiwake.scenario.xml_elements import Element, read_elements
 
 MAX_ELEMENTS = 20_000
 MAX_CALLS = 50
 MAX_FILES = 100
-# of a value, and of an expression
-MAX_CHARACTERS, MAX_EXPRESSION = 10_000, 500
-# beyond which whole numbers are counted as real ones
-LARGEST_WHOLE = 2**63
 XACRO = "xacro:"
 KNOWN = ("property", "arg", "macro", "insert_block", "if", "unless", "include")
 # $${ and $$( stand for ${ and $(
 PIECE = re.compile(r"\$\$(?=[{(])|\$\{([^}]*)\}|\$\(([^)]*)\)|[^$]+|\$")
 PARAMETER = re.compile(r"(\*{0,2})([A-Za-z_]\w*)(?::?=(\^\|?)?('[^']*'|\"[^\"]*\"|\S*))?(?:\s+|$)")
-
-Value = float | int | bool | str
-
-CONSTANTS: dict[str, Value] = {
-    **{"pi": math.pi, "e": math.e, "tau": math.tau},
-    **{"True": True, "False": False, "true": True, "false": False},
-}
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{
-        name: getattr(math, name)
-        for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sqrt", "exp", "log")
-    },
-    **{name: getattr(math, name) for name in ("radians", "degrees", "floor", "ceil", "hypot")},
-    **{"abs": abs, "min": min, "max": max, "round": round, "pow": math.pow},
-    **{"float": float, "int": int, "bool": bool, "str": str},
-}
-OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Not: operator.not_,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
 
 
 def uses_xacro(root: Element) -> bool:
@@ -104,10 +64,6 @@ def expanded(root: Element, path: Path) -> Expanded:
         raise root.refusal(message) from None
     whole = Element(root.file, root.tag, root.line, attributes, children)
     return Expanded(whole, expander.files > 0)
-
-
-class _Mistake(Exception):
-    """What is wrong with an expression."""
 
 
 @dataclass
@@ -344,7 +300,7 @@ class _Expander:
         return str(self._computed(element, name, text, scope))
 
     def _value(self, element: Element, name: str, text: str, scope: _Scope) -> Value:
-        return _literal(self._computed(element, name, text, scope))
+        return literal(self._computed(element, name, text, scope))
 
     def _computed(self, element: Element, name: str, text: str, scope: _Scope) -> Value:
         """A text with its expressions computed; one that is an expression keeps its value."""
@@ -382,15 +338,10 @@ class _Expander:
     def _expression(self, element: Element, name: str, text: str, scope: _Scope) -> Value:
         self._count(element)
         said = f"{name}: {shortened('${' + text + '}')}"
-        if len(text) > MAX_EXPRESSION:
-            _refuse(element, f"{said}: longer than {MAX_EXPRESSION} characters")
         try:
-            tree = ast.parse(text.strip(), mode="eval").body
-            return _Arithmetic(lambda called: self._property(element, called, scope)).value(tree)
-        except (_Mistake, ArithmeticError, TypeError, ValueError) as error:
+            return computed(text, lambda called: self._property(element, called, scope))
+        except ExpressionError as error:
             _refuse(element, f"{said}: {error}")
-        except (SyntaxError, RecursionError, MemoryError):
-            _refuse(element, f"{said}: is no expression")
 
     def _property(self, element: Element, name: str, scope: _Scope) -> Value:
         home = scope.holder(name)
@@ -398,11 +349,11 @@ class _Expander:
             names = [one for one in scope.names() if len(one) > 1]
             known = did_you_mean(name, names) if names else ""
             message = f"there is no property '{name}'. {known}".rstrip()
-            raise _Mistake(message)
+            raise ExpressionError(message)
         found = self._known(element, name, home)
         if isinstance(found, list | _Busy):
             message = f"'{name}' is {'made of itself' if isinstance(found, _Busy) else 'a block'}"
-            raise _Mistake(message)
+            raise ExpressionError(message)
         return found
 
     def _known(self, element: Element, name: str, home: _Scope) -> Any:
@@ -425,121 +376,8 @@ class _Busy:
     name: str
 
 
-@dataclass(frozen=True)
-class _Arithmetic:
-    """Computes expressions; ``lookup`` gives a property's value."""
-
-    lookup: Callable[[str], Any]
-
-    def value(self, node: ast.AST) -> Any:
-        """What an expression comes to."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
-            return self._limited(node.value)
-        if isinstance(node, ast.Name):
-            return self._named(node.id)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-            return self._called(node.func.id, [self.value(one) for one in node.args])
-        if isinstance(node, ast.IfExp):
-            return self.value(node.body if self.value(node.test) else node.orelse)
-        return self._operated(node)
-
-    def _operated(self, node: ast.AST) -> Any:
-        match node:
-            case ast.UnaryOp():
-                return _operator(node.op)(self.value(node.operand))
-            case ast.BinOp():
-                return self._binary(node)
-            case ast.BoolOp():
-                return self._decided(node)
-            case ast.Compare():
-                return self._compared(node)
-            case _:
-                _unknown(node)
-
-    def _decided(self, node: ast.BoolOp) -> Any:
-        """The first value that decides an ``and`` or ``or``, or the last one."""
-        wanted = isinstance(node.op, ast.Or)
-        last: Any = None
-        for part in node.values:
-            last = self.value(part)
-            if bool(last) == wanted:
-                break
-        return last
-
-    def _named(self, name: str) -> Any:
-        try:
-            return self.lookup(name)
-        except _Mistake:
-            if name in CONSTANTS:
-                return CONSTANTS[name]
-            raise
-
-    def _binary(self, node: ast.BinOp) -> Any:
-        compute = _operator(node.op)
-        left, right = self.value(node.left), self.value(node.right)
-        if isinstance(left, str) or isinstance(right, str):
-            if not (isinstance(node.op, ast.Add) and isinstance(left, str) and type(right) is str):
-                message = f"words cannot be computed with: {left!r:.40} and {right!r:.40}"
-                raise _Mistake(message)
-        elif isinstance(node.op, ast.Pow) and abs(right) > 1:
-            # without the digits of a whole number that would fill the memory
-            left = float(left) if abs(left) ** min(abs(right), 64) >= LARGEST_WHOLE else left
-            left = float(left) if abs(right) > 64 else left
-        return self._limited(compute(left, right))
-
-    def _compared(self, node: ast.Compare) -> bool:
-        left = self.value(node.left)
-        for op, comparator in zip(node.ops, node.comparators, strict=True):
-            right = self.value(comparator)
-            if not _operator(op)(left, right):
-                return False
-            left = right
-        return True
-
-    def _called(self, name: str, given: list[Any]) -> Any:
-        if name not in FUNCTIONS:
-            message = f"there is no function '{name}'. {did_you_mean(name, [*FUNCTIONS])}"
-            raise _Mistake(message)
-        return self._limited(FUNCTIONS[name](*given))
-
-    def _limited(self, value: Any) -> Any:
-        if isinstance(value, complex):
-            message = "comes to no real number"
-            raise _Mistake(message)
-        if isinstance(value, int) and abs(value) >= LARGEST_WHOLE:
-            return float(value)
-        if isinstance(value, str) and len(value) > MAX_CHARACTERS:
-            message = f"grows beyond {MAX_CHARACTERS} characters"
-            raise _Mistake(message)
-        return value
-
-
 def _refuse(element: Element, said: str) -> NoReturn:
     raise element.refusal(said)
-
-
-def _operator(node: ast.AST) -> Callable[..., Any]:
-    return OPERATORS[type(node)] if type(node) in OPERATORS else _unknown(node)
-
-
-def _unknown(node: ast.AST) -> NoReturn:
-    message = f"{type(node).__name__} is not known in expressions"
-    raise _Mistake(message)
-
-
-def _literal(value: Value) -> Value:
-    """A text that is a number or a truth as that; one in quotes without them."""
-    if not isinstance(value, str):
-        return value
-    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
-        return value[1:-1]
-    if "_" not in value:
-        for kind in (int, float):
-            try:
-                return kind(value)
-            except ValueError:
-                continue
-    return {"true": True, "True": True, "false": False, "False": False}.get(value, value)
 
 
 def _truth(element: Element, given: str) -> bool:
