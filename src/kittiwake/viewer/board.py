@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -35,7 +35,7 @@ class Source(Protocol):
 class Board:
     """Keeps what a flight posts; who looks gets the newest, and nobody waits for anybody.
 
-    Of all vehicles it keeps where they were, of the ``watched`` one everything.
+    Of all vehicles it keeps where they were, of the ``watched`` ones everything.
     """
 
     def __init__(self, columns: Mapping[str, Sequence[str]]) -> None:
@@ -44,8 +44,7 @@ class Board:
         self._rows: dict[str, np.ndarray] = {}
         self._trails: dict[str, deque[np.ndarray]] = {}
         self._noted_s = -np.inf
-        self._watched = next(iter(columns))
-        self._history: deque[np.ndarray] = deque()
+        self._histories: dict[str, deque[np.ndarray]] = {next(iter(columns)): deque()}
 
     def post(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
         """A block of a flight; one that is no later than the last one begins anew."""
@@ -60,17 +59,16 @@ class Board:
                 for name, row in self._rows.items():
                     length = round(TRAIL_S * TRAIL_HZ)
                     self._trails.setdefault(name, deque(maxlen=length)).append(row[1:4].copy())
-            self._history.append(self._rows[self._watched])
-            longest_s = HISTORY_S * min(1.0, MANY / len(self._columns[self._watched]))
-            while self._history[0][0] < time_s - longest_s:
-                self._history.popleft()
+            for name, history in self._histories.items():
+                history.append(self._rows[name])
+                longest_s = HISTORY_S * min(1.0, MANY / len(self._columns[name]))
+                while history[0][0] < time_s - longest_s:
+                    history.popleft()
 
-    def watch(self, vehicle: str) -> None:
-        """Everything of another vehicle is kept from now on."""
+    def watch(self, vehicles: Iterable[str]) -> None:
+        """Everything of these vehicles is kept from now on, and of no others."""
         with self._lock:
-            if vehicle != self._watched:
-                self._watched = vehicle
-                self._history.clear()
+            self._histories = {name: self._histories.get(name, deque()) for name in vehicles}
 
     def frame(self) -> Frame | None:
         """The newest row of all vehicles, and their trails."""
@@ -87,17 +85,18 @@ class Board:
     def history(
         self, vehicle: str, columns: Sequence[str], span_s: float
     ) -> Float64[np.ndarray, "rows columns"]:
-        """The time and some columns of the watched vehicle; nothing of another."""
+        """The time and some columns of a watched vehicle; nothing of another."""
         names = ["time_s", *columns]
         with self._lock:
-            if vehicle != self._watched or not self._history:
-                return np.empty((0, len(names)))
-            kept = [*self._history]
+            kept = [*self._histories.get(vehicle, ())]
+        if not kept:
+            return np.empty((0, len(names)))
         places = [self._columns[vehicle].index(name) for name in names]
         since_s = kept[-1][0] - span_s
         return np.array([row[places] for row in kept if row[0] >= since_s])
 
     def _forget(self) -> None:
         self._trails.clear()
-        self._history.clear()
+        for history in self._histories.values():
+            history.clear()
         self._noted_s = -np.inf

@@ -1,8 +1,8 @@
-"""The page: a scene and panels beside it, drawn again and again from the newest frame."""
+"""The cockpit: a scene for all who look, and panels for each, drawn again from the newest frame."""
 
+import asyncio
 import logging
 import threading
-from collections.abc import Callable, Sequence
 from time import monotonic
 from types import TracebackType
 
@@ -12,15 +12,12 @@ from kittiwake.runtime.session import Session
 from kittiwake.viewer.board import Board, Source
 from kittiwake.viewer.desk import Desk
 from kittiwake.viewer.frame import Frame, Show
+from kittiwake.viewer.page import Page
 from kittiwake.viewer.panels.clock import ClockPanel
-from kittiwake.viewer.panels.flying import FlyingPanel
-from kittiwake.viewer.panels.gains import GainsPanel
 from kittiwake.viewer.panels.panel import Panel
 from kittiwake.viewer.panels.player import PlayerPanel
-from kittiwake.viewer.panels.plots import PlotsPanel
-from kittiwake.viewer.panels.readings import ReadingsPanel
-from kittiwake.viewer.panels.view import ViewPanel
-from kittiwake.viewer.panels.world import WorldPanel
+from kittiwake.viewer.panels.view import Eye, LayersPanel
+from kittiwake.viewer.panels.world import WeatherPanel
 from kittiwake.viewer.reel import Reel
 from kittiwake.viewer.replay import Replay
 from kittiwake.viewer.scene import Scene
@@ -29,10 +26,16 @@ from kittiwake.viewer.scene import Scene
 SCENE_HZ, PANELS_HZ = 30.0, 8.0
 WAITS_S = 0.2
 BRAND_RGB = (36, 96, 140)
+FLYING_TABS = ("Fly", "World", "Gains")
+TABS = ("Readings", "Plots", "View")
 
 
 class Cockpit:
-    """Shows a flight on a page until it is closed; nothing waits for those who look at it."""
+    """Shows a flight on a page until it is closed; nothing waits for those who look at it.
+
+    The scene, the clock, the weather and the layers are the same for all; each browser picks a
+    vehicle of its own and has its own controls of it.
+    """
 
     def __init__(
         self,
@@ -42,7 +45,8 @@ class Cockpit:
         session: Session | None = None,
         ghost: Reel | None = None,
     ) -> None:
-        self._desk = Desk(server, show, source, session)
+        self._server, self._show, self._source, self._session = server, show, source, session
+        self._pages: dict[int, Page] = {}
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._draw_on, name="cockpit", daemon=True)
         _dress(server, show)
@@ -50,6 +54,8 @@ class Cockpit:
             self._scene = Scene(server.scene, show)
             self._ghost = None if ghost is None else _Ghost(server, ghost)
             self._panels = self._furnish()
+        server.on_client_connect(self._open)
+        server.on_client_disconnect(self._leave)
 
     def __enter__(self) -> "Cockpit":
         self._thread.start()
@@ -63,7 +69,7 @@ class Cockpit:
     ) -> None:
         self._closed.set()
         self._thread.join()
-        self._desk.server.stop()
+        self._server.stop()
 
     def wait(self) -> None:
         """Returns when it is closed, or with Ctrl-C."""
@@ -72,57 +78,68 @@ class Cockpit:
 
     def begun_anew(self) -> None:
         """The flight has been replaced by another one of the same vehicles."""
-        self._desk.renew()
+        for page in [*self._pages.values()]:
+            page.desk.renew()
+        if self._session is not None:
+            self.say("Begins anew", f"with seed {self._session.seed}")
 
-    def say(self, title: str, words: str) -> None:
+    def say(self, title: str, words: str, *, wrong: bool = False) -> None:
         """Tells everybody who looks."""
-        self._desk.say(title, words)
+        self._desk.say(title, words, wrong=wrong)
 
     def _furnish(self) -> list[Panel]:
-        desk, gui = self._desk, self._desk.server.gui
+        gui, session = self._server.gui, self._session
         self._status = gui.add_markdown("")
-        names = list(desk.show.scenario.vehicles)
-        whom = gui.add_dropdown("Vehicle", names, initial_value=desk.picked)
-        whom.on_update(desk.by_hand(lambda event: self._pick(event.target.value)))
+
+        def everybody() -> list[viser.ClientHandle]:
+            return [*self._server.get_clients().values()]
+
+        desk = self._desk = Desk(gui, everybody, self._show, self._source, session)
         panels: list[Panel] = []
-        if desk.session is not None:
-            panels.append(ClockPanel(desk, desk.session))
-        elif isinstance(desk.source, Replay):
-            panels.append(PlayerPanel(desk, desk.source))
-        tabs = gui.add_tab_group()
-        for title, make in self._tabs():
-            desk.tab = tabs.add_tab(title)
-            with desk.tab:
-                panels.append(make())
-        with tabs.add_tab("View"):
-            self._view = ViewPanel(desk, self._scene)
+        if session is not None:
+            panels.append(ClockPanel(desk, session))
+        elif isinstance(self._source, Replay):
+            panels.append(PlayerPanel(desk, self._source))
+        group = gui.add_tab_group()
+        titles = TABS if session is None else (*FLYING_TABS, *TABS)
+        self._tabs = {title: group.add_tab(title) for title in titles}
+        if session is not None:
+            with self._tabs["World"]:
+                panels.append(WeatherPanel(desk, session))
+        with self._tabs["View"]:
+            panels.append(LayersPanel(desk, self._scene))
         return panels
 
-    def _tabs(self) -> Sequence[tuple[str, Callable[[], Panel]]]:
-        desk, session = self._desk, self._desk.session
-        seen: list[tuple[str, Callable[[], Panel]]] = [
-            ("Readings", lambda: ReadingsPanel(desk)),
-            ("Plots", lambda: PlotsPanel(desk)),
-        ]
-        if session is None:
-            return seen
-        return [
-            ("Fly", lambda: FlyingPanel(desk, session)),
-            ("World", lambda: WorldPanel(desk, session)),
-            ("Gains", lambda: GainsPanel(desk, session)),
-            *seen,
-        ]
+    async def _open(self, client: viser.ClientHandle) -> None:
+        """Gives a browser that has come its own controls; others are served meanwhile."""
+        eye = Eye(client, self._show, self._source)
+        eye.greet()
+        page = await asyncio.to_thread(self._page, client, eye)
+        self._pages[client.client_id] = page
+        self._watch()
 
-    def _pick(self, vehicle: str) -> None:
-        self._desk.pick(vehicle)
-        if isinstance(self._desk.source, Board):
-            self._desk.source.watch(vehicle)
+    def _page(self, client: viser.ClientHandle, eye: Eye) -> Page:
+        desk = Desk(client.gui, lambda: [client], self._show, self._source, self._session)
+        with client.atomic():
+            # beside the status, which all have
+            order = self._status.order + 0.5
+            return Page(desk, client.scene, eye, self._tabs, order, self._watch)
+
+    def _leave(self, client: viser.ClientHandle) -> None:
+        self._pages.pop(client.client_id, None)
+        self._watch()
+
+    def _watch(self) -> None:
+        """Has everything kept of the vehicles that are picked anywhere."""
+        picked = {page.desk.picked for page in [*self._pages.values()]}
+        if picked and isinstance(self._source, Board):
+            self._source.watch(picked)
 
     def _draw_on(self) -> None:
         written_s, told = -1.0, ""
         while not self._closed.is_set():
             began_s = monotonic()
-            frame = self._desk.source.frame()
+            frame = self._source.frame()
             if frame is not None:
                 try:
                     written_s = self._draw(frame, began_s, written_s)
@@ -134,35 +151,38 @@ class Cockpit:
             self._closed.wait(max(1.0 / SCENE_HZ - (monotonic() - began_s), 0.0))
 
     def _draw(self, frame: Frame, now_s: float, written_s: float) -> float:
-        with self._desk.server.atomic():
+        pages = [*self._pages.values()]
+        with self._server.atomic():
             self._scene.draw(frame)
             if self._ghost is not None:
                 self._ghost.draw(frame.time_s)
-            self._view.follow(frame)
+        for page in pages:
+            page.follow(frame)
         if now_s - written_s < 1.0 / PANELS_HZ:
             return written_s
-        with self._desk.server.atomic():
+        with self._server.atomic():
             self._write_status(frame)
             for panel in self._panels:
                 panel.update(frame)
+        for page in pages:
+            page.update(frame)
         self._tell_problems()
         return now_s
 
     def _write_status(self, frame: Frame) -> None:
-        session, name = self._desk.session, self._desk.show.scenario.name
+        session, name = self._session, self._show.scenario.name
         words = f"**{name}** · {frame.time_s:.2f} s"
         if session is not None:
             words += f" · seed {session.seed}" + (" · paused" if session.clock.paused else "")
             words += " · over" if session.course.over else ""
-        elif isinstance(self._desk.source, Replay) and self._desk.source.reel.early_end:
-            words += f" · {self._desk.source.reel.early_end}"
+        elif isinstance(self._source, Replay) and self._source.reel.early_end:
+            words += f" · {self._source.reel.early_end}"
         self._status.content = words
 
     def _tell_problems(self) -> None:
-        session = self._desk.session
-        if session is not None:
-            for problem in session.course.take_problems():
-                self._desk.say("That cannot be done", problem, wrong=True)
+        if self._session is not None:
+            for problem in self._session.course.take_problems():
+                self.say("That cannot be done", problem, wrong=True)
 
 
 class _Ghost:

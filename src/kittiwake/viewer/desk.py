@@ -1,8 +1,9 @@
-"""What the panels of the cockpit share: the page, the flight, and whom they are about."""
+"""What panels share: where their controls are, the flight, and the vehicle they are about."""
 
 import re
+import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import wraps
@@ -28,15 +29,20 @@ NUMBER = re.compile(r"\d+")
 
 @dataclass
 class Desk:
-    """The page, and what is shown on it.
+    """The controls of one browser or of all, and what is shown there.
 
     Attributes:
+        gui: where controls are made.
+        clients: the browsers that have them.
         session: what flies, None where a log is replayed.
-        picked: the vehicle that the panels are about.
+        picked: the vehicle that the panels are about; each browser has its own.
         tab: where panels are being made.
+        lock: held while panels are made anew or written to, so that nothing is written to what is
+            being removed.
     """
 
-    server: viser.ViserServer
+    gui: viser.GuiApi
+    clients: Callable[[], Iterable[viser.ClientHandle]]
     show: Show
     source: Source
     session: Session | None = None
@@ -45,6 +51,7 @@ class Desk:
     _builders: list[tuple[AbstractContextManager[Any], Callable[[], None]]] = field(
         default_factory=list
     )
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
         self.picked = self.picked or next(iter(self.show.scenario.vehicles))
@@ -74,14 +81,16 @@ class Desk:
         if vehicle not in self.show.columns:
             message = f"there is no vehicle '{vehicle}'"
             raise CommandError(message)
-        self.picked = vehicle
-        self.renew()
+        with self.lock:
+            self.picked = vehicle
+            self.renew()
 
     def renew(self) -> None:
         """Has all panels begin anew."""
-        for tab, build in self._builders:
-            with tab:
-                build()
+        with self.lock:
+            for tab, build in self._builders:
+                with tab:
+                    build()
 
     def build(self, build: Callable[[], None]) -> None:
         """Makes controls in the present tab, and again when they are to be about another one.
@@ -106,8 +115,8 @@ class Desk:
         return dict(zip(columns, row.tolist(), strict=True))
 
     def say(self, title: str, words: str, *, wrong: bool = False) -> None:
-        """Tells everybody who looks."""
-        for client in self.server.get_clients().values():
+        """Tells who looks at these controls."""
+        for client in self.clients():
             client.add_notification(
                 title, words, color="red" if wrong else "blue", auto_close_seconds=SAID_S
             )

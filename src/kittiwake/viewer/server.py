@@ -1,25 +1,35 @@
 """The server of the page: for the gate alone, silent, and with no way to the internet."""
 
+import asyncio
 import hmac
+import logging
 import secrets
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, redirect_stdout
 from http import HTTPStatus
 from io import StringIO
 from typing import Any
 
 import viser
+from viser import _messages as messages
 from websockets.asyncio import server as websockets
+from websockets.frames import CloseCode
 
 from kittiwake.viewer.gate import PASS_HEADER
+from kittiwake.viewer.values import is_allowed
 
 LOOPBACK = "127.0.0.1"
+# of what a browser says at once: the largest is a picture of a page
+MOST_MESSAGE_BYTES = 16 * 2**20
+MOST_SAID = 200
+
+log = logging.getLogger(__name__)
 
 
 class PageServer(viser.ViserServer):
     """viser's, on any free port of the loopback, for a ``Gate`` that shows its ``secret``.
 
-    Others who find the port are refused.
+    Others who find the port are refused; so are messages that no page of ours sends.
     """
 
     def __init__(self) -> None:
@@ -27,6 +37,8 @@ class PageServer(viser.ViserServer):
         # it greets on standard output, with a port that nobody is to open
         with redirect_stdout(StringIO()), _for_one(self.secret):
             super().__init__(host=LOOPBACK, port=0, verbose=False)
+        _check_values(self.gui)
+        self.on_client_connect(_greet)
 
     def stop(self) -> None:
         """Without a word on standard output."""
@@ -39,22 +51,76 @@ class PageServer(viser.ViserServer):
         return None
 
 
+async def _greet(client: viser.ClientHandle) -> None:
+    _check_values(client.gui)
+
+
+def _check_values(gui: viser.GuiApi) -> None:
+    """Has no control set to what it cannot have; viser has no way to say so."""
+    take = gui._handle_gui_updates  # pyright: ignore[reportPrivateUsage]
+    interface = gui._websock_interface  # pyright: ignore[reportPrivateUsage]
+    controls = gui._gui_input_handle_from_uuid  # pyright: ignore[reportPrivateUsage]
+
+    async def checked(client_id: Any, message: messages.GuiUpdateMessage) -> None:
+        control = controls.get(message.uuid)
+        if control is None:
+            return
+        if not is_allowed(control, message.updates):
+            said = repr(dict(message.updates))[:MOST_SAID]
+            log.warning("a page set a control to what it cannot have, %s: not done", said)
+            return
+        await take(client_id, message)
+
+    interface.unregister_handler(messages.GuiUpdateMessage, take)
+    interface.register_handler(messages.GuiUpdateMessage, checked)
+
+
 @contextmanager
 def _for_one(secret: str) -> Generator[None]:
     """Servers that are begun now answer nobody without the secret; viser has no way to say so."""
     serve = websockets.serve
 
-    def guarded(*given: Any, process_request: Callable[..., Any], **more: Any) -> Any:
+    def guarded(
+        handler: Callable[[Any], Awaitable[None]],
+        *given: Any,
+        process_request: Callable[..., Any],
+        **more: Any,
+    ) -> Any:
         def asked(connection: Any, request: Any) -> Any:
             shown = request.headers.get(PASS_HEADER, "")
             if not hmac.compare_digest(shown.encode(), secret.encode()):
                 return connection.respond(HTTPStatus.FORBIDDEN, "This port is not for you.\n")
             return process_request(connection, request)
 
-        return serve(*given, process_request=asked, **more)
+        more["max_size"] = MOST_MESSAGE_BYTES
+        return serve(_parted(handler), *given, process_request=asked, **more)
 
     websockets.serve = guarded
     try:
         yield
     finally:
         websockets.serve = serve
+
+
+def _parted(handler: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
+    """A handler of connections which is parted from one that sends what cannot be read."""
+
+    async def tended(connection: Any) -> None:
+        asyncio.get_running_loop().set_exception_handler(_note)
+        try:
+            await handler(connection)
+        except Exception as error:
+            log.warning("a page sent what cannot be read, and is parted from: %s", _line(error))
+            await connection.close(CloseCode.UNSUPPORTED_DATA, "This cannot be read.")
+
+    return tended
+
+
+def _note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """One line of what goes wrong with a message, and not the whole way to it."""
+    del loop
+    log.warning("a message of a page: %s", _line(context.get("exception") or context["message"]))
+
+
+def _line(error: object) -> str:
+    return " ".join(repr(error).split())[:MOST_SAID]

@@ -56,12 +56,12 @@ def test_history_is_of_the_watched_vehicle_alone(board):
     assert rows[0, 0] == pytest.approx(1.5, abs=0.021)
     assert rows[-1, 0] == pytest.approx(2.0)
     assert len(board.history("auk", ("y_m",), 0.5)) == 0
-    board.watch("auk")
+    board.watch(["auk"])
     assert len(board.history("auk", ("y_m",), 0.5)) == 0
     board.post(block(2.02))
     np.testing.assert_allclose(board.history("auk", ("y_m",), 0.5), [[2.02, 2.02]])
     # who watches the same one again loses nothing
-    board.watch("auk")
+    board.watch(["auk"])
     assert len(board.history("auk", ("y_m",), 0.5)) == 1
 
 

@@ -1,11 +1,13 @@
 """The page's controls, used as a person would, without a browser."""
 
 import asyncio
+import threading
 from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import viser
 
 from kittiwake.runtime.clock import Clock
 from kittiwake.runtime.maneuvers import GoTo, Land, Lean, Obey
@@ -14,7 +16,11 @@ from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
 from kittiwake.viewer.board import Board
 from kittiwake.viewer.cockpit import Cockpit
-from kittiwake.viewer.frame import Frame, Show
+from kittiwake.viewer.frame import Show
+from kittiwake.viewer.panels.flying import FlyingPanel
+from kittiwake.viewer.panels.plots import PlotsPanel
+from kittiwake.viewer.panels.readings import _numbers, _part
+from kittiwake.viewer.panels.view import Eye
 from kittiwake.viewer.server import PageServer
 
 SCENARIO = """
@@ -35,8 +41,33 @@ vehicles:
 """
 
 
+class Browser(viser.ClientHandle):
+    """One that looks from where it is told to, when it has got round to it.
+
+    Its controls are those of the server, so that no connection is needed.
+    """
+
+    def __init__(self, server, number=7):
+        self.gui, self.scene, self.client_id = server.gui, server.scene, number
+        self.told, self.answers = [], []
+        self.camera = SimpleNamespace(update_timestamp=1.0, on_update=self.answers.append)
+        self.looks([3.0, 3.0, 3.0])
+
+    def add_notification(self, *said, **_):
+        self.told.append(said)
+
+    def atomic(self):
+        return nullcontext()
+
+    def looks(self, away_m):
+        """From where it looks."""
+        self.camera.position, self.camera.look_at = np.array(away_m), np.zeros(3)
+        for answer in self.answers:
+            asyncio.run(answer(self.camera))
+
+
 class Page:
-    """A cockpit and what is on its page."""
+    """A cockpit and what is on the page of a browser."""
 
     def __init__(self, tmp_path):
         document = apply_overrides(parse_document(SCENARIO, "page.yaml"), [])
@@ -46,7 +77,17 @@ class Page:
         self.server = PageServer()
         show = Show(self.session.course.scenario, 0, columns)
         self.cockpit = Cockpit(self.server, show, self.board, self.session)
-        self.told = []
+        self.browser = Browser(self.server)
+        asyncio.run(self.cockpit._open(self.browser))
+        self.panels = self.cockpit._pages[7]._panels
+
+    @property
+    def told(self):
+        return self.browser.told
+
+    @property
+    def picked(self):
+        return self.cockpit._pages[7].desk.picked
 
     @property
     def asked(self):
@@ -61,9 +102,8 @@ class Page:
         """What a person does: sets a control."""
         control = self.named(label)
         control._impl.value = value
-        client = SimpleNamespace(add_notification=lambda *said, **_: self.told.append(said))
         for answer in [*control._impl.update_cb]:
-            answer(SimpleNamespace(target=control, client=client, client_id=0))
+            answer(SimpleNamespace(target=control, client=self.browser, client_id=7))
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +164,7 @@ def test_a_rung_has_sliders_that_begin_where_the_vehicle_is(page):
 
 
 def test_a_key_moves_it_by_a_step_in_its_own_axes(page):
-    panel = next(one for one in page.cockpit._panels if hasattr(one, "_nudge"))
+    panel = next(one for one in page.panels if hasattr(one, "_nudge"))
     panel._nudge(np.array([1.0, 0.0, 0.0]), 15.0)
     panel._nudge(np.array([0.0, 0.0, 1.0]), 0.0)
     asked = page.asked["tern"]
@@ -174,7 +214,7 @@ def test_pausing_and_speeds_are_those_of_the_clock(page):
 
 def test_a_vehicle_that_is_not_there_is_not_picked(page):
     page.put("Vehicle", "puffin")
-    assert page.cockpit._desk.picked == "tern"
+    assert page.picked == "tern"
 
 
 def test_what_is_made_anew_stays_in_its_tab(page):
@@ -199,44 +239,94 @@ def test_all_panels_show_a_frame(page):
     assert "0.00 s" in page.cockpit._status.content
 
 
-class Browser:
-    """One that looks from where it is told to, when it has got round to it."""
-
-    client_id = 7
-
-    def __init__(self):
-        self.answers = []
-        self.camera = SimpleNamespace(update_timestamp=1.0, on_update=self.answers.append)
-        self.tells([3.0, 3.0, 3.0])
-
-    def atomic(self):
-        return nullcontext()
-
-    def tells(self, away_m):
-        """From where it looks."""
-        self.camera.position, self.camera.look_at = np.array(away_m), np.zeros(3)
-        for answer in self.answers:
-            asyncio.run(answer(self.camera))
-
-
-def test_a_slow_browser_gets_the_view_of_everything_all_the_same(page, monkeypatch):
-    browser, view = Browser(), page.cockpit._view
-    monkeypatch.setattr(page.server, "get_clients", lambda: {7: browser})
-    rows = {name: np.zeros(len(columns)) for name, columns in view._desk.show.columns.items()}
+def test_a_slow_browser_gets_the_view_of_everything_all_the_same(page):
+    browser = Browser(page.server)
+    eye = Eye(browser, page.cockpit._show, page.board)
 
     def followed_m():
-        view.follow(Frame(0.0, rows, {}))
+        eye.follow(np.zeros(3))
         return np.array(browser.camera.position) - browser.camera.look_at
 
-    asyncio.run(view._greet(browser))
+    eye.greet()
     # the message by which it came, heard after it was told where to look from
     asyncio.run(browser.answers[0](browser.camera))
     wanted_m = followed_m()
     assert np.linalg.norm(wanted_m - 3.0) > 0.5
     # of the view that it began with
-    browser.tells([3.0, 3.0, 3.0])
+    browser.looks([3.0, 3.0, 3.0])
     np.testing.assert_allclose(followed_m(), wanted_m)
-    browser.tells(wanted_m)
+    browser.looks(wanted_m)
     # by hand
-    browser.tells([9.0, 0.0, 1.0])
+    browser.looks([9.0, 0.0, 1.0])
     np.testing.assert_allclose(followed_m(), [9.0, 0.0, 1.0])
+
+
+def test_each_browser_picks_a_vehicle_of_its_own(page):
+    other = Browser(page.server, number=8)
+    asyncio.run(page.cockpit._open(other))
+    try:
+        page.put("Vehicle", "auk")  # the control that was made last, the other's
+        assert page.picked == "tern"
+        page.put("Manoeuvre", "Take off")
+        assert set(page.asked) == {"auk"}
+        page.board.post({name: row[None] + 1.0 for name, row in page.board.frame().rows.items()})
+        watched = [name for name in ("tern", "auk") if len(page.board.history(name, [], 9.0))]
+        assert watched == ["tern", "auk"]
+    finally:
+        page.cockpit._leave(other)
+    assert [*page.cockpit._pages] == [7]
+
+
+def test_what_is_wrong_with_one_page_ends_no_other(page, monkeypatch, caplog):
+    other = Browser(page.server, number=8)
+    asyncio.run(page.cockpit._open(other))
+    plots = next(panel for panel in page.panels if isinstance(panel, PlotsPanel))
+    monkeypatch.setattr(plots, "update", lambda _: 1 / 0)
+    drawn = []
+    for panel in page.cockpit._pages[8]._panels:
+        monkeypatch.setattr(panel, "update", lambda _, panel=panel: drawn.append(type(panel)))
+    for time_s in (10.0, 20.0):
+        page.cockpit._draw(page.board.frame(), time_s, 0.0)
+    page.cockpit._leave(other)
+    assert drawn.count(PlotsPanel) == 2
+    assert len([one for one in caplog.records if "could not be drawn" in one.message]) == 1
+
+
+def test_plots_are_not_written_to_while_they_are_made_anew(page, caplog):
+    """Which raises an error of the removed plot, or shows the signals of another vehicle."""
+    one, begun, ended = page.cockpit._pages[7], threading.Event(), threading.Event()
+    page.board.post({name: row[None] + 1.0 for name, row in page.board.frame().rows.items()})
+
+    def write():
+        while not ended.is_set():
+            one.update(page.board.frame())
+            begun.set()
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    begun.wait()
+    for _ in range(10):
+        for name in ("auk", "tern"):
+            one.desk.pick(name)
+    ended.set()
+    writing.join()
+    assert "could not be drawn" not in caplog.text
+
+
+def test_a_flight_that_is_over_has_no_controls(page, monkeypatch):
+    flying = next(panel for panel in page.panels if isinstance(panel, FlyingPanel))
+    monkeypatch.setattr(type(page.session.course), "over", True)
+    flying.update(page.board.frame())
+    assert not flying._folder.visible
+    page.cockpit._pages[7].desk.renew()
+    flying.update(page.board.frame())
+    assert not flying._folder.visible
+    monkeypatch.undo()
+    flying.update(page.board.frame())
+    assert flying._folder.visible
+
+
+def test_what_is_hardly_below_zero_is_zero():
+    said = _part({"cmd_x": -0.0, "cmd_y": -1e-9}, "cmd_")
+    assert said == [("x", "0"), ("y", "-1e-09")]
+    assert _numbers([-0.001, -0.0, -0.01]) == "0.00, 0.00, -0.01"

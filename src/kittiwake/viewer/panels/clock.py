@@ -28,7 +28,7 @@ class ClockPanel:
 
     def __init__(self, desk: Desk, session: Session) -> None:
         self._session = session
-        gui, clock = desk.server.gui, session.clock
+        gui, clock = desk.gui, session.clock
         self._pause = gui.add_button_group("Flight", ("Pause", "Go on", "Step"))
         now = said_speed(clock.speed)
         speeds = SPEEDS if now in SPEEDS else (*SPEEDS, now)
@@ -60,7 +60,6 @@ class ClockPanel:
             seed = random.SystemRandom().randrange(2**31) if new else session.seed
             session.restart(seed)
             clock.paused = False
-            desk.say("Begins anew", f"with seed {seed}")
 
         gui.add_command("Pause or go on", hotkey="P").on_trigger(
             lambda _: setattr(clock, "paused", not clock.paused)

@@ -51,23 +51,23 @@ class FlyingPanel:
     Sliders that are moved take over from whatever it does; ``Hand back`` lets its guidance go on.
     """
 
-    def __init__(self, desk: Desk, session: Session) -> None:
+    def __init__(self, desk: Desk, session: Session, scene: viser.SceneApi) -> None:
         self._desk, self._session = desk, session
         self._folder: viser.GuiFolderHandle | None = None
         self._levers: list[Any] = []
         self._waits_for_click = False
-        self._status = desk.server.gui.add_markdown("")
+        self._status = desk.gui.add_markdown("")
         desk.build(self._build)
-        desk.server.scene.on_click()(self._clicked)
+        scene.on_click()(self._clicked)
         commands = {"Take off": "T", "Land": "L", "Hold": "H", "Drop": "X", "Hand back": "B"}
         for what, key in commands.items():
-            desk.server.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
+            desk.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
                 lambda _, what=what: self._try(what)
             )
 
         for what, (key, ahead, left, up, turn) in NUDGES.items():
             step = np.array([ahead, left, up])
-            desk.server.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
+            desk.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
                 lambda _, step=step, turn=turn: self._nudge(step, turn)
             )
 
@@ -82,6 +82,9 @@ class FlyingPanel:
             words = "The flight is over; begin anew to fly."
         if words != self._status.content:
             self._status.content = words
+        if self._folder is not None and self._folder.visible == course.over:
+            # there are groups of buttons in it, which cannot be disabled
+            self._folder.visible = not course.over
 
     def _phase(self, frame: Frame) -> str:
         row = self._desk.row(frame)
@@ -95,9 +98,9 @@ class FlyingPanel:
         if self._folder is not None:
             self._folder.remove()
         desk = self._desk
-        self._folder = desk.server.gui.add_folder(desk.picked)
+        self._folder = desk.gui.add_folder(desk.picked)
         with self._folder:
-            what = desk.server.gui.add_button_group("Manoeuvre", self._manoeuvres())
+            what = desk.gui.add_button_group("Manoeuvre", self._manoeuvres())
             what.on_click(desk.by_hand(lambda event: self._do(event.target.value)))
             self._steps()
             if LEANS in self._manoeuvres():
@@ -112,7 +115,7 @@ class FlyingPanel:
         names = self._desk.vehicle.guidance.component.step_names
         if not names:
             return
-        gui = self._desk.server.gui
+        gui = self._desk.gui
         step = gui.add_dropdown("Mission", names)
         begin = gui.add_button("Begin this step")
 
@@ -124,7 +127,7 @@ class FlyingPanel:
 
     def _leaning(self) -> None:
         """Angles and a height, as the Matlab drone simulator has them."""
-        gui = self._desk.server.gui
+        gui = self._desk.gui
         with gui.add_folder("Angles and height"):
             low = self._session.course.ability(self._desk.picked).ground_z_m
             now_m = float(self._here().position_m[2])
@@ -150,7 +153,7 @@ class FlyingPanel:
             slider.on_update(self._desk.by_hand(lean))
 
     def _rungs(self) -> None:
-        gui = self._desk.server.gui
+        gui = self._desk.gui
         now = self._here()
         able = self._session.course.ability(self._desk.picked)
         rungs = rungs_of(Setting(now, able, self._desk.vehicle, self._last()))
@@ -174,7 +177,7 @@ class FlyingPanel:
                 self._levers = self._sliders(rung)
 
     def _sliders(self, rung: Rung) -> list[Any]:
-        gui = self._desk.server.gui
+        gui = self._desk.gui
         sliders = [
             gui.add_slider(
                 lever.label,
@@ -242,7 +245,7 @@ class FlyingPanel:
         x, y, _ = origin + ahead * (ground_m - origin[2]) / ahead[2]
         area = self._desk.scenario.world.area
         if not (area.x_m[0] < x < area.x_m[1] and area.y_m[0] < y < area.y_m[1]):
-            words = f"({x:.1f}, {y:.1f}) m is outside the flight area, world.area."
+            words = f"({x:z.1f}, {y:z.1f}) m is outside the flight area, world.area."
             self._desk.say("Go to", words, wrong=True)
             return
         place = np.array([x, y, now.position_m[2]])

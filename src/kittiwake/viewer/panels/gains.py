@@ -34,7 +34,7 @@ class GainsPanel:
                 self._controller(CONTROLLERS.name_of(type(rung.component)), gains)
 
     def _controller(self, name: str, gains: dict[str, float | tuple[float, ...]]) -> None:
-        gui = self._desk.server.gui
+        gui = self._desk.gui
         folder = gui.add_folder(name, expand_by_default=False)
         self._folders.append(folder)
         with folder:
@@ -53,7 +53,7 @@ class GainsPanel:
 
     def _field(self, gain: str, value: float | tuple[float, ...]) -> Any:
         """To write a number into, or three."""
-        gui = self._desk.server.gui
+        gui = self._desk.gui
         if isinstance(value, tuple):
             x, y, z = value
             return gui.add_vector3(gain, (x, y, z))

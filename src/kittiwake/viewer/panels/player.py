@@ -18,7 +18,7 @@ class PlayerPanel:
 
     def __init__(self, desk: Desk, replay: Replay) -> None:
         self._replay = replay
-        gui = desk.server.gui
+        gui = desk.gui
         play = gui.add_button_group("Log", ("Play", "Pause", "From the start"))
         self._bar = gui.add_slider(
             "time [s]", replay.begin_s, max(replay.end_s, replay.begin_s + STEP_S), STEP_S,

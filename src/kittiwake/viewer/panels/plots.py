@@ -34,7 +34,7 @@ class PlotsPanel:
     def _build(self) -> None:
         if self._folder is not None:
             self._folder.remove()
-        self._folder = self._desk.server.gui.add_folder(f"Signals of {self._desk.picked}")
+        self._folder = self._desk.gui.add_folder(f"Signals of {self._desk.picked}")
         with self._folder:
             self._plots = [_Plot(self._desk, names) for names in FIRST]
 
@@ -42,7 +42,7 @@ class PlotsPanel:
 class _Plot:
     def __init__(self, desk: Desk, names: tuple[str, ...]) -> None:
         self._desk = desk
-        gui = desk.server.gui
+        gui = desk.gui
         columns = [name for name in desk.told if name != "time_s"]
         self._choices = [
             gui.add_dropdown(

@@ -18,7 +18,7 @@ class ReadingsPanel:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._told: tuple[str, list[str]] = ("", [])
-        self._text = desk.server.gui.add_markdown("")
+        self._text = desk.gui.add_markdown("")
 
     def _head(self, row: Mapping[str, float]) -> "list[Line]":
         """Where heads with a sensor on them look."""
@@ -84,11 +84,11 @@ def _distances(row: Mapping[str, float]) -> list[Line]:
         sensor, field = column.removeprefix("sensor.").split(".", 1)
         if field in ("range_m", "distance_m", "height_m"):
             valid = row.get(f"sensor.{sensor}.valid", 1.0)
-            lines.append((sensor, f"{number:.3f} m" if valid else f"({number:.3f} m)"))
+            lines.append((sensor, f"{number:z.3f} m" if valid else f"({number:z.3f} m)"))
         elif field.startswith("ranges_") and f"sensor.{sensor}.active_0" in row:
             place = int(field.removeprefix("ranges_").removesuffix("_m"))
             active = row[f"sensor.{sensor}.active_{place}"]
-            said = f"**{number:.3f} m**" if active else f"{number:.3f} m"
+            said = f"**{number:z.3f} m**" if active else f"{number:z.3f} m"
             valid = row[f"sensor.{sensor}.valid_{place}"]
             lines.append((f"{sensor} {SENSORS[place]}", said if valid else f"({said})"))
     return lines
@@ -96,7 +96,7 @@ def _distances(row: Mapping[str, float]) -> list[Line]:
 
 def _named(row: Mapping[str, float], endings: tuple[str, ...], prefix: str) -> list[Line]:
     return [
-        (column.removeprefix(prefix).replace("_rad", " [deg]"), f"{degrees(number):.1f}")
+        (column.removeprefix(prefix).replace("_rad", " [deg]"), f"{degrees(number):z.1f}")
         for column, number in row.items()
         if column.startswith(prefix) and column.endswith(endings)
     ]
@@ -110,8 +110,8 @@ def _part(row: Mapping[str, float], prefix: str) -> list[Line]:
     }
     if len(found) > 2 * MOST_NUMBERS:
         return []
-    return [(name, f"{number:.4g}") for name, number in found.items()]
+    return [(name, f"{number:z.4g}") for name, number in found.items()]
 
 
 def _numbers(values: Iterable[float], digits: int = 2) -> str:
-    return ", ".join(f"{value:.{digits}f}" for value in values)
+    return ", ".join(f"{value:z.{digits}f}" for value in values)

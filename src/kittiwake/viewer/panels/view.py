@@ -1,4 +1,4 @@
-"""From where it is seen, what is drawn, and pictures of it."""
+"""From where it is seen, and pictures of it, on one page; what is drawn, on all."""
 
 from dataclasses import fields
 from io import BytesIO
@@ -6,11 +6,13 @@ from itertools import count
 from typing import Any
 
 import numpy as np
+import viser
 from jaxtyping import Float
 from PIL import Image
 
+from kittiwake.viewer.board import Source
 from kittiwake.viewer.desk import Desk
-from kittiwake.viewer.frame import Frame
+from kittiwake.viewer.frame import Frame, Show
 from kittiwake.viewer.scene import Scene, home_camera
 
 NOTHING_YET = Frame(0.0, {}, {})
@@ -18,65 +20,42 @@ FREE, FOLLOW = "free", "follow the picked vehicle"
 # a browser that draws in software takes its time
 PATIENCE_S = 60.0
 
+Place = Float[np.ndarray, "3"]
 
-class ViewPanel:
-    """Camera, layers, picture; cameras belong to each browser by itself."""
+
+class LayersPanel:
+    """What is drawn."""
 
     def __init__(self, desk: Desk, scene: Scene) -> None:
-        self._desk, self._scene = desk, scene
-        # browsers that were told where to look from
-        self._greeted: set[int] = set()
-        # by browser, until it says that it looks from there
-        self._away_at_first: dict[int, np.ndarray] = {}
-        gui = desk.server.gui
-        self._camera = gui.add_dropdown("Camera", (FOLLOW, FREE))
-        home = gui.add_button("See everything", hint="The camera then stays where it is.")
-        picture = gui.add_button("Save a picture (PNG)")
-        with gui.add_folder("Layers"):
+        with desk.gui.add_folder("Layers"):
             for layer in fields(scene.options):
                 shown = bool(getattr(scene.options, layer.name))
-                box = gui.add_checkbox(layer.name, initial_value=shown)
-                box.on_update(desk.by_hand(self._toggle(layer.name)))
-        home.on_click(desk.by_hand(self._see_all))
-        picture.on_click(desk.by_hand(self._picture))
-        desk.server.on_client_connect(self._greet)
+                box = desk.gui.add_checkbox(layer.name, initial_value=shown)
+                box.on_update(desk.by_hand(self._toggle(scene, layer.name)))
 
     def update(self, frame: Frame) -> None:
         """Nothing of it changes by itself."""
 
-    def follow(self, frame: Frame) -> None:
-        """Cameras that follow look at the vehicle, from the side and distance that people choose.
+    def _toggle(self, scene: Scene, layer: str) -> Any:
+        return lambda event: setattr(scene.options, layer, bool(event.target.value))
 
-        Where a browser's camera is comes late, how far it is from what it looks at does not.
-        """
-        row = self._desk.row(frame)
-        place = np.array([row[f"{axis}_m"] for axis in "xyz"])
-        if self._camera.value != FOLLOW or not np.isfinite(place).all():
-            return
-        for client in self._desk.server.get_clients().values():
-            # before that it looks from where no vehicle is
-            if client.client_id not in self._greeted:
-                continue
-            away = self._away_at_first.get(client.client_id, _away(client.camera))
-            with client.atomic():  # half of it seen would add up to a drift
-                client.camera.position, client.camera.look_at = place + away, place
 
-    def _toggle(self, layer: str) -> Any:
-        return lambda event: setattr(self._scene.options, layer, bool(event.target.value))
+class Eye:
+    """The camera of a browser."""
 
-    def _see_all(self, event: Any) -> None:
-        self._camera.value = FREE
-        self._look(event.client)
+    def __init__(self, client: viser.ClientHandle, show: Show, source: Source) -> None:
+        self._client, self._show, self._source = client, show, source
+        # until the browser says that it looks from there
+        self._away_at_first: Place | None = None
 
-    async def _greet(self, client: Any) -> None:
+    def greet(self) -> None:
         """Shows everything; a slow browser tells of the view that it began with for a while.
 
         It is greeted while its first message is read, and that is then heard at once: with the
         camera that it was just told to take.
         """
         position, target = self._home()
-        away = self._away_at_first[client.client_id] = position - target
-
+        away = self._away_at_first = position - target
         said = count()
 
         # awaited before anybody else sets the camera that a browser has told of
@@ -84,17 +63,55 @@ class ViewPanel:
             if next(said) > 0 and np.allclose(
                 _away(camera), away, atol=0.01 * float(np.linalg.norm(away))
             ):
-                self._away_at_first.pop(client.client_id, None)
+                self._away_at_first = None
 
-        client.camera.on_update(heard)
-        self._look(client)
-        self._greeted.add(client.client_id)
+        self._client.camera.on_update(heard)
+        self.see_all()
 
-    def _look(self, client: Any) -> None:
-        client.camera.position, client.camera.look_at = self._home()
+    def see_all(self) -> None:
+        """Looks at everything."""
+        self._client.camera.position, self._client.camera.look_at = self._home()
 
-    def _home(self) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
-        return home_camera(self._desk.show, self._desk.source.frame() or NOTHING_YET)
+    def follow(self, place: Place) -> None:
+        """Looks at a place, from the side and distance that people choose.
+
+        Where a browser's camera is comes late, how far it is from what it looks at does not.
+        """
+        camera, away = self._client.camera, self._away_at_first
+        away = _away(camera) if away is None else away
+        with self._client.atomic():  # half of it seen would add up to a drift
+            camera.position, camera.look_at = place + away, place
+
+    def _home(self) -> tuple[Place, Place]:
+        return home_camera(self._show, self._source.frame() or NOTHING_YET)
+
+
+class ViewPanel:
+    """Camera and picture of a browser."""
+
+    def __init__(self, desk: Desk, eye: Eye) -> None:
+        self._desk, self._eye = desk, eye
+        gui = desk.gui
+        self._camera = gui.add_dropdown("Camera", (FOLLOW, FREE))
+        home = gui.add_button("See everything", hint="The camera then stays where it is.")
+        picture = gui.add_button("Save a picture (PNG)")
+        home.on_click(desk.by_hand(self._see_all))
+        picture.on_click(desk.by_hand(self._picture))
+
+    def update(self, frame: Frame) -> None:
+        """Nothing of it changes by itself."""
+
+    def follow(self, frame: Frame) -> None:
+        """A camera that follows looks at the picked vehicle."""
+        row = self._desk.row(frame)
+        place = np.array([row[f"{axis}_m"] for axis in "xyz"])
+        if self._camera.value == FOLLOW and np.isfinite(place).all():
+            self._eye.follow(place)
+
+    def _see_all(self, event: Any) -> None:
+        del event
+        self._camera.value = FREE
+        self._eye.see_all()
 
     def _picture(self, event: Any) -> None:
         height, width = event.client.camera.image_height, event.client.camera.image_width
@@ -105,5 +122,5 @@ class ViewPanel:
         event.client.send_file_download(name, kept.getvalue(), save_immediately=True)
 
 
-def _away(camera: Any) -> Float[np.ndarray, "3"]:
+def _away(camera: Any) -> Place:
     return np.asarray(camera.position) - np.asarray(camera.look_at)

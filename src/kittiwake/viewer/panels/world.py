@@ -1,5 +1,6 @@
-"""What a vehicle meets: wind, gusts, how far its sensors see, and what of it fails."""
+"""What vehicles meet: wind, gusts, how far their sensors see, and what of them fails."""
 
+from collections.abc import Mapping
 from typing import Any, get_args
 
 import viser
@@ -16,20 +17,12 @@ from kittiwake.viewer.panels.wind import add_wind_sliders
 MOST_GUSTS_MPS, MOST_RANGE_M = 15.0, 20.0
 
 
-class WorldPanel:
-    """Wind and gusts of the world; sensors and failures of the picked vehicle."""
+class WeatherPanel:
+    """Wind and gusts of the world."""
 
     def __init__(self, desk: Desk, session: Session) -> None:
         self._desk, self._session = desk, session
-        self._folders: list[viser.GuiFolderHandle] = []
-        self._weather()
-        desk.build(self._build)
-
-    def update(self, frame: Frame) -> None:
-        """Nothing of it changes by itself."""
-
-    def _weather(self) -> None:
-        gui, world = self._desk.server.gui, self._desk.scenario.world
+        gui, world = self._desk.gui, self._desk.scenario.world
         gusts = self._desk.vehicle.turbulence.component
         gusts_mps = float(getattr(gusts, "speed_at_6m_mps", 0.0))
         entry = self._desk.scenario.document.data.get("world", {}).get("wind", "none")
@@ -51,11 +44,34 @@ class WorldPanel:
 
         gust.on_update(self._desk.by_hand(gust_anew))
 
+    def update(self, frame: Frame) -> None:
+        """Nothing of it changes by itself."""
+
+
+class FaultsPanel:
+    """Sensors and failures of the picked vehicle."""
+
+    def __init__(self, desk: Desk, session: Session) -> None:
+        self._desk, self._session = desk, session
+        self._folders: list[viser.GuiFolderHandle] = []
+        self._boxes: dict[str, viser.GuiCheckboxHandle] = {}
+        self._failing: Mapping[str, float] = {}
+        desk.build(self._build)
+
+    def update(self, frame: Frame) -> None:
+        """What has failed, also by another page."""
+        del frame
+        failing = self._session.course.failing.get(self._desk.picked, {})
+        if failing != self._failing:
+            self._failing = failing
+            for part, box in self._boxes.items():
+                box.value = part in failing
+
     def _build(self) -> None:
         """Sensors and failures of the picked one."""
         for folder in self._folders:
             folder.remove()
-        self._folders = []
+        self._folders, self._boxes = [], {}
         written = self._desk.scenario.document.data["vehicles"][self._desk.entry]
         for name, sensor in self._desk.vehicle.sensors.items():
             self._sensor(name, sensor.component.sensor, (written.get("sensors") or {}).get(name))
@@ -69,7 +85,7 @@ class WorldPanel:
         turns = isinstance(sensor, UltrasonicArray) and sensor.slots is None
         if written is None or (far is None and not turns):
             return
-        gui = self._desk.server.gui
+        gui = self._desk.gui
         path = f"vehicles.{self._desk.entry}.sensors.{name}"
         folder = gui.add_folder(f"Sensor {name}")
         self._folders.append(folder)
@@ -94,13 +110,13 @@ class WorldPanel:
                     self._desk.say("Round robin", f"{event.target.value}, as soon as it is ready")
 
     def _failures(self, parts: tuple[str, ...]) -> None:
-        gui = self._desk.server.gui
+        gui = self._desk.gui
         folder = gui.add_folder("Failures", expand_by_default=False)
         self._folders.append(folder)
-        failing = self._session.course.failing.get(self._desk.picked, {})
+        failing = self._failing = self._session.course.failing.get(self._desk.picked, {})
         with folder:
             for part in parts:
-                box = gui.add_checkbox(part, initial_value=part in failing)
+                box = self._boxes[part] = gui.add_checkbox(part, initial_value=part in failing)
 
                 @box.on_update
                 @self._desk.by_hand

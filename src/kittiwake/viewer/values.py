@@ -1,0 +1,45 @@
+"""What a browser may set a control to: viser takes whatever it is sent."""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+MOST_CHARACTERS = 10_000
+# of a slider's reach, by which a browser may round
+ROUNDING = 1e-6
+
+
+def is_allowed(control: Any, updates: Mapping[str, Any]) -> bool:
+    """Whether a control can have what a browser says of it: its value alone, and such a one."""
+    if set(updates) != {"value"}:
+        return False
+    value, now = updates["value"], control.value
+    options = getattr(control, "options", None)
+    if options is not None:
+        return isinstance(value, str) and value in options
+    match now:
+        case bool():
+            return isinstance(value, bool)
+        case int() | float():
+            return _is_between(value, getattr(control, "min", None), getattr(control, "max", None))
+        case tuple():
+            return (
+                isinstance(value, list | tuple)
+                and len(value) == len(now)
+                and all(map(_is_number, value))
+            )
+        case str():
+            return isinstance(value, str) and len(value) <= MOST_CHARACTERS
+        case _:
+            return False
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _is_between(value: Any, low: float | None, high: float | None) -> bool:
+    if not _is_number(value):
+        return False
+    room = 0.0 if low is None or high is None else ROUNDING * (high - low)
+    return (low is None or value >= low - room) and (high is None or value <= high + room)
