@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import json
+import os
 import signal
+import stat
 import sys
 from collections.abc import Mapping
 from math import inf
@@ -85,12 +87,14 @@ def hub(
 
 
 def token_in(file: Path) -> str:
-    """The secret that a file holds.
+    """The secret that a file holds; it is told if others can read it.
 
     Raises:
         HubError: if it is no text.
     """
     try:
+        if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            typer.echo(f"{file}: others of this machine may read it; chmod 600 {file}", err=True)
         return file.read_text(encoding="utf-8").strip()
     except UnicodeDecodeError:
         message = f"{file} is no text in UTF-8; write a secret of letters and digits into it"

@@ -1,11 +1,13 @@
 """The cockpit's page for commands that show one."""
 
+import json
 import os
 import sys
 import webbrowser
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -78,8 +80,25 @@ def open_page(build: "Callable[[Any], Cockpit]", page: Page) -> "Generator[Cockp
         if not page.quiet:
             sys.stderr.write(f"The cockpit is at {gate.address}\n")
         if page.browser and _has_desktop():
-            webbrowser.open(gate.address)
+            webbrowser.open(stack.enter_context(_way_in(gate.address, secret=token is not None)))
         yield cockpit
+
+
+@contextmanager
+def _way_in(address: str, *, secret: bool) -> Generator[str]:
+    """What a browser is told to open: for a secret address, a file of ours that leads to it.
+
+    Any user of a machine can read the command line of a browser, and nobody else this file.
+    """
+    if not secret:
+        yield address
+        return
+    with TemporaryDirectory(prefix="kittiwake-") as folder:
+        file = Path(folder, "cockpit.html")
+        file.touch(mode=0o600)
+        to = json.dumps(address)
+        file.write_text(f"<!doctype html><script>location.replace({to})</script>\n", "utf-8")
+        yield file.as_uri()
 
 
 def _gate(opened: "Callable[[int], Gate]", port: int | None) -> "Gate":

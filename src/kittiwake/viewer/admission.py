@@ -24,6 +24,13 @@ _REQUEST = re.compile(r"([A-Z]{1,20}) (/[!-~]*) HTTP/1\.[01]")
 _FIELD = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\x00-\x08\x0a-\x1f\x7f]*)")
 
 
+# of an answer without scripts, which nobody is to show within a page of his own
+SHUT = (
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+    ("X-Content-Type-Options", "nosniff"),
+)
+
+
 class Answer(NamedTuple):
     """What a request gets instead of the page."""
 
@@ -38,6 +45,7 @@ class Answer(NamedTuple):
             ("Content-Type", "text/plain; charset=utf-8"),
             ("Content-Length", str(len(body))),
             ("Cache-Control", "no-store"),
+            *SHUT,
             ("Connection", "close"),
             *self.fields,
         )

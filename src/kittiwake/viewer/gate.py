@@ -19,6 +19,7 @@ from types import TracebackType
 from urllib.parse import quote
 
 from kittiwake.core.errors import CockpitError
+from kittiwake.core.strangers import Strangers
 from kittiwake.viewer.admission import (
     COOKIE,
     HEAD_END,
@@ -37,8 +38,9 @@ IPV4 = 4
 LAST_PORT = 65535
 SHORTEST_TOKEN = 16
 
+# of those that have come in
 MOST_CONNECTIONS = 64
-# of these, how many may still be without an answer
+# of those that have not; when there is one more, one of them gives way
 MOST_STRANGERS = 32
 # for the head of a request
 PATIENCE_S = 10.0
@@ -69,7 +71,8 @@ class Gate:
         self._inner_port = inner_port
         self._pass = f"{PASS_HEADER}: {secret}\r\n".encode() if secret else b""
         self._visits: set[asyncio.Task[None]] = set()
-        self._strangers = 0
+        self._strangers = Strangers[asyncio.Task[None]](MOST_STRANGERS)
+        self._guests = 0
 
     @property
     def port(self) -> int:
@@ -129,14 +132,18 @@ class Gate:
     async def _received(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         visit = asyncio.current_task()
         assert visit is not None
-        crowded = len(self._visits) >= MOST_CONNECTIONS or self._strangers >= MOST_STRANGERS
         self._visits.add(visit)
         visit.add_done_callback(self._visits.discard)
         try:
-            if crowded:
+            first = await self._admitted(visit, reader, writer)
+            if first is not None and self._guests >= MOST_CONNECTIONS:
                 writer.write(CROWDED.encoded())
-            elif (first := await self._admitted(reader, writer)) is not None:
-                await self._relay(first, reader, writer)
+            elif first is not None:
+                self._guests += 1
+                try:
+                    await self._relay(first, reader, writer)
+                finally:
+                    self._guests -= 1
             await closed(writer)
         except (OSError, asyncio.CancelledError):
             pass  # a side broke off, or the gate closes
@@ -144,10 +151,16 @@ class Gate:
             writer.transport.abort()
 
     async def _admitted(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        visit: asyncio.Task[None],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> bytes | None:
         """What a connection begins with, if it may come in; otherwise it gets its answer."""
-        self._strangers += 1
+        peer = writer.get_extra_info("peername") or ("",)
+        displaced = self._strangers.add(visit, peer[0])
+        if displaced is not None:
+            displaced.cancel()
         try:
             first = bytearray()
             try:
@@ -163,7 +176,7 @@ class Gate:
             await _say(answer, reader, writer)
             return None
         finally:
-            self._strangers -= 1
+            self._strangers.discard(visit)
 
     async def _relay(
         self, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

@@ -22,6 +22,26 @@ LOOPBACK = "127.0.0.1"
 # of what a browser says at once: the largest is a picture of a page
 MOST_MESSAGE_BYTES = 16 * 2**20
 MOST_SAID = 200
+LONGEST_PATH = 1000
+# viser's page is one file with its scripts, fonts and decoders in it; it evaluates what it makes of
+# Markdown
+ALLOWED = {
+    "default-src": "'none'",
+    "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
+    "worker-src": "'self' blob:",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "connect-src": "'self' data: blob:",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+}
+PAGE_FIELDS = (
+    ("Content-Security-Policy", "; ".join(f"{what} {where}" for what, where in ALLOWED.items())),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+)
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +110,7 @@ def _for_one(secret: str) -> Generator[None]:
             shown = request.headers.get(PASS_HEADER, "")
             if not hmac.compare_digest(shown.encode(), secret.encode()):
                 return connection.respond(HTTPStatus.FORBIDDEN, "This port is not for you.\n")
-            return process_request(connection, request)
+            return _answer(connection, request, process_request)
 
         more["max_size"] = MOST_MESSAGE_BYTES
         return serve(_parted(handler), *given, process_request=asked, **more)
@@ -100,6 +120,20 @@ def _for_one(secret: str) -> Generator[None]:
         yield
     finally:
         websockets.serve = serve
+
+
+def _answer(connection: Any, request: Any, process_request: Callable[..., Any]) -> Any:
+    """The page, with what it may do said to the browser; None for a WebSocket."""
+    if len(request.path) > LONGEST_PATH:
+        return connection.respond(HTTPStatus.REQUEST_URI_TOO_LONG, "This address is too long.\n")
+    try:
+        response = process_request(connection, request)
+    except (OSError, ValueError):  # a path that no file can have
+        return connection.respond(HTTPStatus.NOT_FOUND, "There is no such page.\n")
+    if response is not None:
+        for name, value in PAGE_FIELDS:
+            response.headers[name] = value
+    return response
 
 
 def _parted(handler: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:

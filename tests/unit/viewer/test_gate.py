@@ -4,7 +4,7 @@ import socket
 import socketserver
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
@@ -238,27 +238,42 @@ def test_a_slow_head_is_waited_for_but_not_for_ever(monkeypatch):
 # the crowd
 
 
-def test_strangers_that_say_nothing_do_not_fill_the_house():
+@pytest.mark.parametrize("begun", [b"", b"GET / HT"])
+def test_connections_that_do_not_finish_a_request_keep_nobody_out(begun):
+    with behind_a_gate(page, TOKEN) as (gate, _), ExitStack() as stack:
+        for _ in range(200):
+            connection = stack.enter_context(connected(gate))
+            with suppress(OSError):  # it has given way already
+                connection.sendall(begun)
+        wait_until(lambda: len([*gate._strangers]) == MOST_STRANGERS)
+        target = urlsplit(gate.address)
+        began_s = time.monotonic()
+        status, _, fields = asked(gate, f"/?{target.query}")
+        assert status == 303
+        cookie = fields["Set-Cookie"].partition(";")[0]
+        assert asked(gate, Cookie=cookie)[0] == 200
+        # a request that is served at once is not, where connections wait for each other
+        assert time.monotonic() - began_s < gate_module.PATIENCE_S / 2
+
+
+def test_who_has_come_in_stays_while_others_crowd():
     with behind_a_gate(echo) as (gate, _), ExitStack() as stack:
         known = stack.enter_context(admitted(gate))
-        strangers = [stack.enter_context(connected(gate)) for _ in range(MOST_STRANGERS)]
-        wait_until(lambda: gate._strangers == MOST_STRANGERS)
-        assert answered(gate, b"") == 503
+        for _ in range(2 * MOST_STRANGERS):
+            stack.enter_context(connected(gate))
+        wait_until(lambda: len([*gate._strangers]) == MOST_STRANGERS)
         known.sendall(b"still here")
         assert exactly(known, 10) == b"still here"
-        # a place that is given back is taken
-        strangers.pop().close()
-        wait_until(lambda: gate._strangers < MOST_STRANGERS)
         stack.enter_context(admitted(gate))
 
 
 def test_there_is_room_for_so_many_and_no_more():
     with behind_a_gate(echo) as (gate, server), ExitStack() as stack:
         guests = [stack.enter_context(admitted(gate)) for _ in range(MOST_CONNECTIONS)]
-        assert answered(gate, b"") == 503
+        assert answered(gate, hello(gate)) == 503
         assert server.reached == MOST_CONNECTIONS
         guests.pop().close()
-        wait_until(lambda: len(gate._visits) < MOST_CONNECTIONS)
+        wait_until(lambda: gate._guests < MOST_CONNECTIONS)
         stack.enter_context(admitted(gate))
 
 

@@ -6,11 +6,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from kittiwake.viewer.gate import LOOPBACK, Gate
-from kittiwake.viewer.server import PageServer
+from kittiwake.viewer.server import MOST_MESSAGE_BYTES, PageServer
 
 viser = pytest.importorskip("viser")
 client = pytest.importorskip("websockets.sync.client")
 exceptions = pytest.importorskip("websockets.exceptions")
+
+msgpack = pytest.importorskip("msgspec").msgpack.encode
 
 TOKEN = "a secret of the cockpit"
 WAIT_S = 20.0
@@ -45,12 +47,59 @@ def session(gate, **fields):
     )
 
 
+def say(socket, message):
+    """Sends a message, and reads until the connection ends."""
+    socket.send(message)
+    while True:
+        socket.recv(WAIT_S)
+
+
 def test_the_page_arrives_whole(server):
     with Gate(LOOPBACK, 0, server.get_port(), secret=server.secret) as gate:
         status, page, fields = fetched(gate)
         assert (status, len(page)) == (200, int(fields["Content-Length"]))
         assert len(page) > 100_000
         assert b"<title>" in page
+
+
+def test_the_page_says_what_it_may_do_and_that_nobody_may_frame_it(server):
+    with Gate(LOOPBACK, 0, server.get_port(), secret=server.secret) as gate:
+        fields = fetched(gate)[2]
+        refused = fetched(gate, Origin="http://gulls.example")[2]
+    for found in (fields, refused):
+        policy = dict(part.split(" ", 1) for part in found["Content-Security-Policy"].split("; "))
+        assert policy["frame-ancestors"] == policy["default-src"] == "'none'"
+        assert found["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", ["/" + "a" * 5000, "/" + "a" * 900, "/%00"])
+def test_a_path_that_no_file_can_have_is_refused(server, path):
+    with Gate(LOOPBACK, 0, server.get_port(), secret=server.secret) as gate:
+        assert fetched(gate, path)[0] in (404, 414)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [b"", b"\xc1", b"\x00" * 100, "{}", msgpack({"type": "GuiUpdateMessage"}), msgpack([1, 2])],
+    ids=["empty", "no msgpack", "zeros", "text", "incomplete", "no map"],
+)
+def test_what_cannot_be_read_ends_its_own_connection_with_one_line(server, message, caplog):
+    with Gate(LOOPBACK, 0, server.get_port(), secret=server.secret) as gate, session(gate) as good:
+        with session(gate) as bad, pytest.raises(exceptions.ConnectionClosed):
+            say(bad, message)
+        assert len(good.recv(WAIT_S)) > 16
+        server.scene.add_label("/gull", "still seen")
+        assert len(good.recv(WAIT_S)) > 16
+    said = [one for one in caplog.records if one.name.startswith("kittiwake")]
+    assert [one.exc_info for one in said] == [None] * len(said)
+    assert not [one for one in caplog.records if one.exc_info]
+
+
+def test_a_message_of_a_size_that_no_page_sends_is_refused_before_it_is_read(server):
+    with Gate(LOOPBACK, 0, server.get_port(), secret=server.secret) as gate:
+        with session(gate) as bad, pytest.raises(exceptions.ConnectionClosed) as closed:
+            say(bad, bytes(MOST_MESSAGE_BYTES + 1))
+        assert closed.value.rcvd is None or closed.value.rcvd.code == 1009
 
 
 def test_a_websocket_gets_the_scene_and_what_is_added_to_it(server):
