@@ -9,6 +9,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from kittiwake.core.errors import KittiwakeError
+from kittiwake.core.heap import trim_heap
 from kittiwake.runtime.pilot import Notice
 from kittiwake.runtime.tunable import TunableProgram
 from kittiwake.scenario.arming import armed
@@ -211,7 +212,10 @@ class Workshop:
         if self._latest is None and former is not None and former.fits(fleet):
             former.begin_anew(fleet, ready.vehicles, order.seed)
             return former
-        return TunableProgram(fleet, ready.vehicles, order.steps, order.seed)
+        program = TunableProgram(fleet, ready.vehicles, order.steps, order.seed)
+        # a flight that is watched may go on for hours
+        trim_heap()
+        return program
 
     def _given(
         self, scenario: Scenario, changes: Mapping[str, Wanted]
