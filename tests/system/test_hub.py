@@ -445,17 +445,49 @@ def test_of_two_that_begin_together_the_first_to_say_so_has_the_place(hive):
 
 
 def test_strangers_do_not_pile_up(hive):
+    # 8 vehicles and 3 more
     limits = Limits(strangers=3, handshake_s=0.5)
     hub = Hub(hive, limits)
     with serving(hub) as ports, ExitStack() as stack:
-        waiting = [stack.enter_context(Raw(ports["drone-1"], join=False)) for _ in range(3)]
-        with Raw(ports["drone-1"], join=False) as more:
-            assert more.first.reason is Reason.CROWD
-        for one in waiting:
+        waiting = [stack.enter_context(Raw(ports["drone-1"], join=False)) for _ in range(12)]
+        first, *others = waiting
+        assert first.receive().reason is Reason.CROWD
+        assert first.receive() is None
+        for one in others:
             assert one.receive().reason is Reason.HANDSHAKE
             assert one.receive() is None
         stack.enter_context(Raw(ports["drone-1"]))
-    assert hub.counters.refused == {Reason.CROWD: 1, Reason.HANDSHAKE: 3}
+    assert hub.counters.refused == {Reason.CROWD: 1, Reason.HANDSHAKE: 11}
+
+
+def kept_open(port, ended):
+    """A connection without the token at a port, opened again whenever the hub closes it."""
+    while not ended.is_set():
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1.0) as line:
+            line.settimeout(0.1)
+            while not ended.is_set():
+                with suppress(TimeoutError):
+                    if not line.recv(4096):
+                        break
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(200, marks=pytest.mark.slow)])
+def test_member_with_the_token_joins_beside_connections_kept_open_without_it(hive, count):
+    hub, ended = Hub(hive, token=TOKEN), threading.Event()
+    with serving(hub) as ports, ExitStack() as stack:
+        for _ in range(count):
+            thread = threading.Thread(target=kept_open, args=(ports["drone-1"], ended))
+            thread.start()
+            stack.callback(thread.join)
+        stack.callback(ended.set)
+        assert eventually(lambda: hub.counters.connections >= count)
+        arguments = {"port": ports["drone-1"], "name": "drone-1", "position_m": STILL}
+        for _ in range(10):
+            began_s = time.monotonic()
+            Member(**arguments, token=TOKEN).leave()
+            assert time.monotonic() - began_s < 2.0
+            time.sleep(0.2)
+    assert hub.counters.left == 10
 
 
 def test_the_silent_are_lost(hive):

@@ -84,11 +84,7 @@ class Member:
         self._link: Link | None = None
         try:
             self._address = address_of(host, port)
-            self._link = link = Link(self._address)
-            if not link.meet(HANDSHAKE_S, self._introduced):
-                message = f"{host}:{port} took the connection of {name} and does not answer"
-                raise HubError(message)
-            self._begun(link)
+            self._begun(self._first_link(f"{host}:{port}"))
         except OSError as error:
             self.close()
             message = f"there is no hub for {name} at {host}:{port}: {error}; start kittiwake hub"
@@ -280,6 +276,27 @@ class Member:
             if error.reason not in {reason.value for reason in PASSING}:
                 raise
         return False
+
+    def _first_link(self, where: str) -> Link:
+        """A connection whose handshake is done; where too many others wait, it is tried again.
+
+        Raises:
+            HubError: if the hub refuses, or has not answered in time.
+        """
+        end_s = time.monotonic() + HANDSHAKE_S
+        while True:
+            self._link = link = Link(self._address)
+            try:
+                if link.meet(end_s - time.monotonic(), self._introduced):
+                    return link
+            except HubError as error:
+                if error.reason != Reason.CROWD.value or time.monotonic() > end_s - FIRST_WAIT_S:
+                    raise
+                link.close()
+                time.sleep(FIRST_WAIT_S)
+                continue
+            message = f"{where} took the connection of {self._name} and does not answer"
+            raise HubError(message)
 
     def _meets(self, link: Link) -> bool:
         """Goes on with a handshake; whether it is done."""
