@@ -2,7 +2,9 @@
 
     with Member(port=47100, name="drone-1", position_m=(0, 0, 2)) as member:
         while flying:
-            set_point = member.update(time_s, position_m, velocity_mps, yaw_rad)
+            set_point = member.update(
+                time_s, position_m, velocity_mps, yaw_rad, acceleration_mps2
+            )
 
 Nothing here needs more than ``msgspec``: no JAX, no scenario.
 """
@@ -119,13 +121,17 @@ class Member:
         position_m: Iterable[float],
         velocity_mps: Iterable[float],
         yaw_rad: float = 0.0,
+        acceleration_mps2: Iterable[float] | None = None,
     ) -> SetPoint | None:
         """Tells the hub how the vehicle moves; what it is to do, or None: hold the position.
+
+        The acceleration is that of the velocity, gravity not counted. The set point has one, too,
+        if it is given.
 
         Raises:
             HubError: if the hub refuses what it was told, or the vehicle has left.
         """
-        self.report(time_s, position_m, velocity_mps, yaw_rad)
+        self.report(time_s, position_m, velocity_mps, yaw_rad, acceleration_mps2)
         return self.set_point()
 
     def report(
@@ -134,6 +140,7 @@ class Member:
         position_m: Iterable[float],
         velocity_mps: Iterable[float],
         yaw_rad: float = 0.0,
+        acceleration_mps2: Iterable[float] | None = None,
     ) -> None:
         """The first half of ``update``: tells how the vehicle moves, and does not wait.
 
@@ -146,8 +153,9 @@ class Member:
             return
         self._number += 1
         moves = (float(time_s), self._position_m, _triple(velocity_mps), float(yaw_rad))
+        acceleration = None if acceleration_mps2 is None else _triple(acceleration_mps2)
         self._asked_s = time.monotonic()
-        self._tell(Update(self._number, *moves))
+        self._tell(Update(self._number, *moves, acceleration))
 
     def set_point(self, wait_s: float | None = None) -> SetPoint | None:
         """The second half of ``update``: waits for what the vehicle is to do.

@@ -42,6 +42,8 @@ from kittiwake.core.errors import CommandError
 GOES_ON = frozenset(
     {Reason.FORMAT, Reason.SHAPE, Reason.RANGE, Reason.REPLAYED, Reason.TURN, Reason.BEHAVIOR}
 )
+# of who does not say how it accelerates
+AT_REST = (0.0, 0.0, 0.0)
 # so that they fit into a frame, whatever they repeat
 LONGEST_WORDS = 200
 
@@ -56,6 +58,7 @@ class MemberConnection(asyncio.Protocol):
         self._reader, self._nonce = FrameReader(), secrets.token_hex(16)
         self._joined = self._closed = False
         self._last_number, self._last_time_s = 0, -float("inf")
+        self._reports_acceleration = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Says hello, unless there is no room."""
@@ -160,7 +163,8 @@ class MemberConnection(asyncio.Protocol):
     def answer_update(self, number: int) -> None:
         """What to do now; what it has waited for its turn was no silence."""
         self._heard_s = self._loop.time()
-        self._send(self._exchange.answer(self._place.name, number))
+        name, accelerates = self._place.name, self._reports_acceleration
+        self._send(self._exchange.answer(name, number, with_acceleration=accelerates))
 
     def _take(self, frame: bytes, now_s: float) -> None:
         """Does what a frame asks for.
@@ -247,9 +251,11 @@ class MemberConnection(asyncio.Protocol):
 
     def _update(self, packet: Update, now_s: float) -> None:
         self._last_time_s = packet.time_s
+        self._reports_acceleration = packet.acceleration_mps2 is not None
         exchange, name = self._exchange, self._place.name
         exchange.hive.report(
             *(name, packet.position_m, packet.velocity_mps, packet.yaw_rad),
+            acceleration_world_mps2=packet.acceleration_mps2 or AT_REST,
             # in lockstep what is reported in a turn is of one time
             now_s=0.0 if exchange.lockstep else now_s,
         )

@@ -61,7 +61,7 @@ class Exchange:
         self.holders.pop(name, None)
         self.waiting.pop(name, None)
 
-    def answer(self, name: str, number: int) -> SetPoint | Idle:
+    def answer(self, name: str, number: int, *, with_acceleration: bool) -> SetPoint | Idle:
         """What a member is told."""
         wanted = self.hive.wanted(name)
         if wanted is None:
@@ -74,6 +74,7 @@ class Exchange:
             wanted.velocity_world_mps,
             wanted.position_world_m,
             wanted.yaw_rad,
+            wanted.acceleration_world_mps2 if with_acceleration else None,
         )
 
     def _all_are_there(self) -> bool:
