@@ -259,6 +259,33 @@ def test_in_lockstep_a_member_without_accepted_updates_is_lost_and_stalls_nobody
     within_a_loop(test)
 
 
+def test_in_lockstep_who_joins_again_is_waited_for_from_its_first_update_on(hive):
+    def test():
+        hive.compile()
+        exchange = Exchange(hive, Limits(), lockstep=True)
+        honest, other = (connected(exchange, name) for name in hive.places)
+        tell(honest, opening("drone-1"), *updates(1, 1))
+        tell(other, opening("drone-2"))
+        # the first turn is that of all
+        assert exchange.counters.batches == 0
+        tell(other, *updates(1, 1))
+        assert exchange.counters.batches == 1
+        other.connection.connection_lost(None)
+        again = connected(exchange, "drone-2")
+        tell(again, opening("drone-2"))
+        tell(honest, *updates(2, 1))
+        assert exchange.counters.batches == 2
+        tell(again, *updates(1, 1))
+        tell(honest, *updates(3, 1))
+        assert exchange.counters.batches == 3
+        tell(honest, *updates(4, 1))
+        assert exchange.counters.batches == 3
+        tell(again, *updates(2, 1))
+        assert exchange.counters.batches == 4
+
+    within_a_loop(test)
+
+
 def test_in_lockstep_patience_begins_anew_with_each_answer(hive, monkeypatch):
     clock = Clock(monkeypatch)
 

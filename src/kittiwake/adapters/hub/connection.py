@@ -176,7 +176,7 @@ class MemberConnection(asyncio.Protocol):
             message = f"more than {self._exchange.limits.frames_hz:g} frames a second"
             raise RefusalError(Reason.RATE, message)
         packet = packet_of(frame)
-        awaited = self._is_awaited()
+        awaited = self._joined and self._exchange.awaits(self._place.name)
         if isinstance(packet, Connection):
             self._join(packet, now_s)
         elif not self._joined:
@@ -187,11 +187,6 @@ class MemberConnection(asyncio.Protocol):
         # what is refused is no word, nor is any but the one that all others wait for
         if isinstance(packet, Update) or not awaited:
             self._heard_s = now_s
-
-    def _is_awaited(self) -> bool:
-        """Whether the turn of all does not come without an update of this member."""
-        exchange, name = self._exchange, self._place.name
-        return self._joined and exchange.lockstep and exchange.hive.flies_along(name)
 
     def _join(self, packet: Connection, now_s: float) -> None:
         if self._joined:

@@ -81,4 +81,13 @@ class Exchange:
         places = self.hive.places
         if not self.waiting or (not self.begun and len(self.holders) < len(places)):
             return False
-        return all(name in self.waiting for name in places if self.hive.flies_along(name))
+        return all(name in self.waiting for name in places if self.awaits(name))
+
+    def awaits(self, name: str) -> bool:
+        """Whether the next turn does not come without an update of a member.
+
+        Who joins a flight that has begun is waited for from its first update on, so that one that
+        joins again and again without any keeps nobody waiting.
+        """
+        flies = self.lockstep and self.hive.flies_along(name)
+        return flies and (not self.begun or self.hive.has_reported(name))

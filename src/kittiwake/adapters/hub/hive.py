@@ -203,6 +203,10 @@ class Hive:
         own = self.places[name].own
         return bool(self._joined[own] and self._along[own])
 
+    def has_reported(self, name: str) -> bool:
+        """Whether a member has said how it moves since it has joined."""
+        return bool(self._reported[self.places[name].own])
+
     def advance(self, now_s: float) -> None:
         """Computes what all are to do."""
         if self._decide is None:
