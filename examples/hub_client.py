@@ -18,17 +18,22 @@ DELAY_S = 0.2
 
 
 class Point:
-    """A vehicle without a body."""
+    """A vehicle without a body; it follows a velocity, and feeds its acceleration forward."""
 
     def __init__(self, port, name, position_m):
-        self.position_m, self.velocity_mps = list(position_m), [0.0, 0.0, 0.0]
+        self.position_m = list(position_m)
+        self.velocity_mps, self.acceleration_mps2 = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
         self.member = Member(port=port, name=name, position_m=position_m)
 
     def move(self, set_point, dt_s):
         """On by a step; without a set point it holds its position."""
-        wanted_mps = (0.0, 0.0, 0.0) if set_point is None else set_point.velocity_mps
+        wanted_mps = ahead_mps2 = (0.0, 0.0, 0.0)
+        if set_point is not None:
+            wanted_mps, ahead_mps2 = set_point.velocity_mps, set_point.acceleration_mps2
         for i in range(3):
-            self.velocity_mps[i] += (wanted_mps[i] - self.velocity_mps[i]) * dt_s / DELAY_S
+            missing_mps = wanted_mps[i] - self.velocity_mps[i]
+            self.acceleration_mps2[i] = ahead_mps2[i] + missing_mps / DELAY_S
+            self.velocity_mps[i] += self.acceleration_mps2[i] * dt_s
             self.position_m[i] += self.velocity_mps[i] * dt_s
 
 
@@ -42,7 +47,8 @@ with serving(Hub(Hive(scenario), lockstep=True)) as ports, ExitStack() as leavin
     dt_s = 1.0 / points[0].member.hello.rate_hz
     for step in range(round(30.0 / dt_s)):
         for point in points:
-            point.member.report(step * dt_s, point.position_m, point.velocity_mps)
+            moves = (point.position_m, point.velocity_mps)
+            point.member.report(step * dt_s, *moves, acceleration_mps2=point.acceleration_mps2)
         for point in points:  # in lockstep nobody is told before all have reported
             point.move(point.member.set_point(), dt_s)
 

@@ -57,6 +57,7 @@ from kittiwake.scenario.load import load_scenario
 ROOT = Path(__file__).parents[2]
 TOKEN = "a secret of the flock"
 STILL = (0.0, 0.0, 0.0)
+FEED_FORWARD = "vehicles.drone.guidance.feed_forward=true"
 UNLIMITED = Limits(frames_hz=1e9, burst=1e9)
 
 
@@ -285,6 +286,32 @@ def test_in_real_time_the_newest_set_point_comes_at_once(hive):
     assert told[-1].velocity_mps[0] > 0.1
 
 
+def test_set_points_carry_acceleration_for_members_that_report_theirs(tmp_path):
+    hive = Hive(load_scenario(write_scenario(tmp_path, 1), [FEED_FORWARD]))
+    hive.compile()
+    (name,) = hive.places
+    velocity_mps, acceleration_mps2 = (0.5, 0.0, 0.0), (0.1, 0.2, 0.3)
+    hub = Hub(hive, lockstep=True)
+    with serving(hub) as ports, Member(port=ports[name], name=name, position_m=STILL) as member:
+        without = member.update(0.0, (4.0, 5.0, 5.0), velocity_mps)
+        told = member.update(0.04, (4.0, 5.0, 5.0), velocity_mps, 0.0, acceleration_mps2)
+        after = member.update(0.08, (4.0, 5.0, 5.0), velocity_mps)
+    assert (without.acceleration_mps2, after.acceleration_mps2) == (None, None)
+    assert told.velocity_mps == without.velocity_mps == after.velocity_mps
+    # the derivative of half of the way to the target
+    assert told.acceleration_mps2 == pytest.approx((-0.25, 0.0, 0.0))
+
+
+def test_hub_refuses_accelerations_out_of_range_and_goes_on(hive):
+    hub = Hub(hive)
+    with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
+        for wrong in (float("nan"), float("inf"), -float("inf"), 1.1e5, -1e300):
+            update = raw.update(acceleration_mps2=(0.0, wrong, 0.0))
+            assert raw.ask(update).reason is Reason.RANGE
+        assert isinstance(raw.ask(raw.update(acceleration_mps2=STILL)), Idle | SetPoint)
+    assert hub.counters.refused == {Reason.RANGE: 5}
+
+
 def test_members_switch_behaviours_pause_resume_leave_and_come_back(hive):
     hub = Hub(hive, lockstep=False)
     with serving(hub) as ports:
@@ -335,6 +362,34 @@ def test_lockstep_waits_for_nobody_who_is_paused_lost_or_gone(hive):
         flown(members[3:], points[3:], 2, hive.period_s, begin=2)
         for member in members:
             member.leave()
+
+
+def test_lockstep_does_not_wait_for_a_member_whose_updates_are_all_refused(hive):
+    points = [Point(start_m(i)) for i in range(8)]
+    hub = Hub(hive, Limits(silence_s=1.0), lockstep=True)
+    ended = threading.Event()
+    with serving(hub) as ports, ExitStack() as stack:
+        *honest, wrong = [
+            stack.enter_context(Member(port=ports[name], name=name, position_m=point.said[0]))
+            for name, point in zip(ports, points, strict=True)
+        ]
+        flown([*honest, wrong], points, 2, hive.period_s)
+
+        def refused():
+            with suppress(HubError):
+                while not ended.wait(0.05):
+                    wrong.report(0.0, (float("nan"), 0.0, 0.0), STILL)
+
+        thread = threading.Thread(target=refused)
+        thread.start()
+        stack.callback(thread.join)
+        stack.callback(ended.set)
+        began_s = time.monotonic()
+        flown(honest, points[:-1], 20, hive.period_s, begin=2)
+        # a second of patience, and what a shared machine adds
+        assert time.monotonic() - began_s < 5.0
+    assert hub.counters.refused[Reason.SILENCE] >= 1
+    assert hub.counters.refused[Reason.RANGE] >= 2
 
 
 def test_members_learn_that_a_hub_has_ended_at_once_and_join_the_next_one(hive):
@@ -445,17 +500,49 @@ def test_of_two_that_begin_together_the_first_to_say_so_has_the_place(hive):
 
 
 def test_strangers_do_not_pile_up(hive):
+    # 8 vehicles and 3 more
     limits = Limits(strangers=3, handshake_s=0.5)
     hub = Hub(hive, limits)
     with serving(hub) as ports, ExitStack() as stack:
-        waiting = [stack.enter_context(Raw(ports["drone-1"], join=False)) for _ in range(3)]
-        with Raw(ports["drone-1"], join=False) as more:
-            assert more.first.reason is Reason.CROWD
-        for one in waiting:
+        waiting = [stack.enter_context(Raw(ports["drone-1"], join=False)) for _ in range(12)]
+        first, *others = waiting
+        assert first.receive().reason is Reason.CROWD
+        assert first.receive() is None
+        for one in others:
             assert one.receive().reason is Reason.HANDSHAKE
             assert one.receive() is None
         stack.enter_context(Raw(ports["drone-1"]))
-    assert hub.counters.refused == {Reason.CROWD: 1, Reason.HANDSHAKE: 3}
+    assert hub.counters.refused == {Reason.CROWD: 1, Reason.HANDSHAKE: 11}
+
+
+def kept_open(port, ended):
+    """A connection without the token at a port, opened again whenever the hub closes it."""
+    while not ended.is_set():
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1.0) as line:
+            line.settimeout(0.1)
+            while not ended.is_set():
+                with suppress(TimeoutError):
+                    if not line.recv(4096):
+                        break
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(200, marks=pytest.mark.slow)])
+def test_member_with_the_token_joins_beside_connections_kept_open_without_it(hive, count):
+    hub, ended = Hub(hive, token=TOKEN), threading.Event()
+    with serving(hub) as ports, ExitStack() as stack:
+        for _ in range(count):
+            thread = threading.Thread(target=kept_open, args=(ports["drone-1"], ended))
+            thread.start()
+            stack.callback(thread.join)
+        stack.callback(ended.set)
+        assert eventually(lambda: hub.counters.connections >= count)
+        arguments = {"port": ports["drone-1"], "name": "drone-1", "position_m": STILL}
+        for _ in range(10):
+            began_s = time.monotonic()
+            Member(**arguments, token=TOKEN).leave()
+            assert time.monotonic() - began_s < 2.0
+            time.sleep(0.2)
+    assert hub.counters.left == 10
 
 
 def test_the_silent_are_lost(hive):
@@ -489,13 +576,35 @@ def test_who_does_not_take_its_answers_is_cut_off(hive):
     assert hub.counters.lost == 1
 
 
-def test_a_length_that_is_too_large_ends_the_connection(hive):
+@pytest.mark.parametrize("length", [MAX_FRAME + 1, 64 * 2**20, 2**31, 2**32 - 1])
+def test_a_length_that_is_too_large_ends_the_connection(hive, length):
     hub = Hub(hive)
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
-        raw.socket.sendall(LENGTH.pack(MAX_FRAME + 1))
+        raw.socket.sendall(LENGTH.pack(length))
         assert raw.receive().reason is Reason.LENGTH
         assert raw.receive() is None
     assert hub.counters.lost == 1
+
+
+def test_hub_refuses_an_empty_frame_and_goes_on(hive):
+    with serving(Hub(hive)) as ports, Raw(ports["drone-1"]) as raw:
+        raw.socket.sendall(LENGTH.pack(0))
+        assert raw.receive().reason is Reason.FORMAT
+        assert isinstance(raw.ask(raw.update()), Idle | SetPoint)
+
+
+def test_port_is_free_again_after_each_of_many_resets(hive):
+    hub = Hub(hive)
+    with serving(hub) as ports:
+        for number in range(1, 41):
+            with Raw(ports["drone-1"]) as raw:
+                # an end without a farewell
+                linger = struct.pack("ii", 1, 0)
+                raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            assert eventually(lambda number=number: hub.counters.lost == number)
+        with Raw(ports["drone-1"]) as raw:
+            assert isinstance(raw.ask(raw.update()), Idle | SetPoint)
+    assert not hub.counters.refused
 
 
 def test_a_connection_packet_comes_once(hive):
@@ -591,6 +700,7 @@ class Vandal:
             {"position_m": self.random.choice([[1.0, 2.0], "here", [1, 2, 3, 4], {}])},
             {"more": 1},
             {"yaw_rad": None},
+            {"acceleration_mps2": self.random.choice([[1.0, 2.0], "fast", 9.81])},
         ]
         wrong = plain | self.random.choice(changes)
         if self.random.random() < 0.3:
@@ -599,7 +709,7 @@ class Vandal:
 
     def out_of_range(self):
         number = self.random.choice([float("nan"), float("inf"), -1e300, 1e7 + 1])
-        field = self.random.choice(["position_m", "velocity_mps"])
+        field = self.random.choice(["position_m", "velocity_mps", "acceleration_mps2"])
         packet = self.raw.update(**{field: (0.0, number, 0.0)})
         self.refused(encoded(packet), Reason.RANGE)
 
@@ -651,15 +761,16 @@ KINDS = {
 
 
 @contextmanager
-def flying_beside(port, name):
+def flying_beside(port, name, token=None):
     """A member at 20 Hz in a thread: its waits in seconds, and what it was told."""
     waits_s, told, ended = [], [], threading.Event()
 
     def fly():
-        with Member(port=port, name=name, position_m=(3.0, 0.0, 2.0)) as member:
+        place_m = (3.0, 0.0, 2.0)
+        with Member(port=port, name=name, position_m=place_m, token=token) as member:
             while not ended.wait(0.05):
                 began_s = time.perf_counter()
-                told.append(member.update(began_s, (3.0, 0.0, 2.0), STILL))
+                told.append(member.update(began_s, place_m, STILL))
                 waits_s.append(time.perf_counter() - began_s)
 
     thread = threading.Thread(target=fly)

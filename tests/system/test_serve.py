@@ -38,7 +38,7 @@ def served(folder, *options):
 @pytest.mark.slow  # eight programs
 def test_by_a_hub_over_sockets_a_flock_ends_where_it_does_without_one(tmp_path):
     by_hub = served(tmp_path, "--lockstep")
-    alone = kw.load("flock-8").run().summary
+    alone = kw.load("flock-hub-8").run().summary
     np.testing.assert_allclose(places_m(by_hub), places_m(alone), atol=0.05)
     assert by_hub["min_separation_m"] == pytest.approx(alone["min_separation_m"], abs=0.05)
     flock, other = (one["metrics"]["flock"]["all"] for one in (by_hub, alone))
@@ -74,7 +74,7 @@ def test_a_mission_of_flocks_is_flown_by_a_hub_on_another_kind_of_address(tmp_pa
 @pytest.mark.slow  # by the clock
 def test_in_real_time_it_ends_there_as_well(tmp_path):
     by_hub = served(tmp_path)
-    alone = kw.load("flock-8").run().summary
+    alone = kw.load("flock-hub-8").run().summary
     np.testing.assert_allclose(places_m(by_hub), places_m(alone), atol=0.05)
     assert by_hub["min_separation_m"] == pytest.approx(alone["min_separation_m"], abs=0.05)
     assert by_hub["realtime_factor"] == pytest.approx(1.0, abs=0.05)

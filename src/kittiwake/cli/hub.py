@@ -53,7 +53,7 @@ def hub(
         str | None,
         typer.Option(
             metavar="S",
-            help="Seconds without a word after which a member is lost: 2, in lockstep 30.",
+            help="Seconds without a packet in order until a member is lost: 2, in lockstep 30.",
         ),
     ] = None,
     duration: Annotated[

@@ -55,6 +55,11 @@ class AbstractGuidance(AbstractComponent):
         """Whether it has to know whom it follows."""
         return False
 
+    @property
+    def feeds_forward(self) -> bool:
+        """Whether it is set to give velocities together with their acceleration."""
+        return False
+
     def prepared(self, situation: Situation) -> "AbstractGuidance":
         """This guidance as it will be flown, with what can be computed before.
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
 
@@ -45,6 +46,8 @@ class Flock(AbstractGuidance):
             9, with its signs corrected).
         active: the behaviours that count at first, by their names; all if not given.
         yaw_rad: to look along; the yaw that it begins with if not given.
+        feed_forward: whether the velocity comes with its acceleration, which is its time derivative
+            while the vehicle itself and all others go straight on.
     """
 
     tracked: ClassVar[bool] = False
@@ -56,6 +59,7 @@ class Flock(AbstractGuidance):
     radius_m: Annotated[Real, POSITIVE] = 10.0
     active: tuple[str, ...] | None = eqx.field(static=True, default=None)
     yaw_rad: Real | None = None
+    feed_forward: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
         """Refuses a flock without behaviours, and names that none of them has."""
@@ -89,6 +93,11 @@ class Flock(AbstractGuidance):
         """If one of its behaviours does."""
         return any(behaviour.follows for behaviour in self.behaviours)
 
+    @property
+    def feeds_forward(self) -> bool:
+        """If it is asked to."""
+        return self.feed_forward
+
     def prepared(self, situation: Situation) -> "Flock":
         """The same with its behaviours in the world in which they will be flown."""
         ready: list[AbstractBehaviour] = []
@@ -119,9 +128,20 @@ class Flock(AbstractGuidance):
         assert inputs.peers is not None, "a world with flocks has a radio"
         beginning = state.beginning.at(inputs.estimate)
         near = inputs.peers.within(inputs.estimate.position_world_m, self.radius_m)
-        velocity = self.velocity_world_mps(inputs.estimate, near, state.active)
-        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
-        return replace(state, beginning=beginning), VelocityYaw(velocity, jnp.asarray(yaw))
+        yaw = jnp.asarray(beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad)
+        later = replace(state, beginning=beginning)
+        if not self.feed_forward:
+            velocity = self.velocity_world_mps(inputs.estimate, near, state.active)
+            return later, VelocityYaw(velocity, yaw)
+
+        def velocity_after(time_s: Real) -> Vec3:
+            own = inputs.estimate
+            place = own.position_world_m + own.velocity_world_mps * time_s
+            ahead = replace(own, position_world_m=place)
+            return self.velocity_world_mps(ahead, near.after(time_s), state.active)
+
+        velocity, acceleration = jax.jvp(velocity_after, (jnp.zeros(()),), (jnp.ones(()),))
+        return later, VelocityYaw(velocity, yaw, acceleration)
 
     def velocity_world_mps(
         self, own: Kinematics, peers: Peers, active: Bool[Array, " behaviours"]

@@ -158,6 +158,11 @@ class Mission(AbstractGuidance):
         """If one of its tasks does."""
         return any(step.do.follows for step in self.steps)
 
+    @property
+    def feeds_forward(self) -> bool:
+        """If one of its tasks does."""
+        return any(step.do.feeds_forward for step in self.steps)
+
     def prepared(self, situation: Situation) -> "Mission":
         """The same with its tasks as they will be flown, each from where the one before leads."""
         for i, step in enumerate(self.steps):

@@ -8,7 +8,7 @@ import numpy as np
 
 from kittiwake.runtime.commands import numbers_of
 from kittiwake.runtime.pilot import Notice, Pace, Pilot
-from kittiwake.runtime.program import Program, RunBlock
+from kittiwake.runtime.program import Accelerations, Program, RunBlock, RunCommanded
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.sim.state import FleetState
 
@@ -59,6 +59,8 @@ class Compiled:
     pilot: Pilot | None = None
     pace: Pace | None = None
     _block: RunBlock = field(init=False)
+    _commanded: RunCommanded = field(init=False)
+    _accelerations: Accelerations = field(init=False)
 
     @property
     def rate_hz(self) -> float:
@@ -74,7 +76,8 @@ class Compiled:
         """The state at the start; blocks are as long as commands hold, or as fast flights want."""
         if self.pilot is not None:
             kinds = tuple(self.pilot.kinds.items())
-            self._block = self.program.block(self.pilot.steps, kinds)
+            self._commanded = self.program.commanded(self.pilot.steps, kinds)
+            self._accelerations = {}
         else:
             length = max(1, min(BLOCK_STEPS, steps, BLOCK_BYTES // self.layout.row_bytes))
             self._block = self.program.block(length)
@@ -88,7 +91,13 @@ class Compiled:
 
     def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
         """The next block."""
-        later, arrays = self._block(state, self._asked(state, tick))
+        if self.pilot is None:
+            later, arrays = self._block(state)
+        else:
+            asked = self._asked(self.pilot, state, tick)
+            later, arrays, accelerations = self._commanded(state, asked)
+            # by the first step nothing has been felt yet
+            self._accelerations = accelerations if tick + self.pilot.steps > 1 else {}
         times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
         return later, self.program.by_vehicle(times, arrays)
 
@@ -100,9 +109,8 @@ class Compiled:
         """Those of the pilot."""
         return () if self.pilot is None else self.pilot.notices()
 
-    def _asked(self, state: FleetState, tick: int) -> list[float]:
+    def _asked(self, pilot: Pilot, state: FleetState, tick: int) -> list[float]:
         """The numbers of the pilot's commands."""
-        if self.pilot is None:
-            return []
-        commands = self.pilot.commands(tick / self.rate_hz, self.program.reports(state))
-        return numbers_of({name: commands[name] for name in self.pilot.kinds}, {})
+        reports = self.program.reports(state, self._accelerations)
+        commands = pilot.commands(tick / self.rate_hz, reports)
+        return numbers_of({name: commands[name] for name in pilot.kinds}, {})

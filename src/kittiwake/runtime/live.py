@@ -176,7 +176,7 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         for request in waiting:
             state = request(state)
         if self._tunable is None:
-            state, arrays = self._plain(state, ())
+            state, arrays = self._plain(state)
             times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
             block = self.program.by_vehicle(times, arrays)
         else:

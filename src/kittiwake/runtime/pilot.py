@@ -13,11 +13,15 @@ Notice = tuple[str, str]
 
 
 class Report(NamedTuple):
-    """What a vehicle believes of itself, world axes."""
+    """What a vehicle believes of itself, world axes.
+
+    ``acceleration_mps2`` is that of the velocity: zero at rest, and before the first step.
+    """
 
     position_m: Float64[np.ndarray, "3"]
     velocity_mps: Float64[np.ndarray, "3"]
     yaw_rad: float
+    acceleration_mps2: Float64[np.ndarray, "3"]
 
 
 @runtime_checkable

@@ -1,26 +1,33 @@
 """A fleet's compiled functions, kept from flight to flight."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float64
 
 from kittiwake.core.columns import column_names
 from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.core.vehicle import Vehicle
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.commands import Kinds, commands_of
 from kittiwake.runtime.pilot import Report
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.sim.fleet import Fleet, rolled
 from kittiwake.sim.record import columns, rows
-from kittiwake.sim.state import FleetState
+from kittiwake.sim.state import FleetState, Snapshot
 
-RunBlock = Callable[[FleetState, Sequence[float]], tuple[FleetState, list[np.ndarray]]]
+RunBlock = Callable[[FleetState], tuple[FleetState, list[np.ndarray]]]
+Accelerations = Mapping[str, Float64[np.ndarray, "3"]]
+RunCommanded = Callable[
+    [FleetState, Sequence[float]], tuple[FleetState, list[np.ndarray], Accelerations]
+]
 
 
 @dataclass(eq=False)
@@ -35,35 +42,56 @@ class Program:
         # traced once, for the layout of rows and for blocks of any length
         self._step = jax.jit(lambda state: self.fleet.step(state))
         self._limits = jax.jit(lambda state: self.fleet.limits(state))
-        self._blocks: dict[tuple[int, Kinds], RunBlock] = {}
+        self._blocks: dict[int, RunBlock] = {}
+        self._commanded: dict[tuple[int, Kinds], RunCommanded] = {}
 
     def start(self, seed: int) -> FleetState:
         """The state at the start."""
         with self._mode():
             return self._init(seed_key(seed))
 
-    def block(self, steps: int, kinds: Kinds = ()) -> RunBlock:
-        """Many steps as one function, compiled: the state after them, and each group's rows.
-
-        Beside the state it takes the numbers of commands of these kinds, which hold in all steps.
-        """
-        if (steps, kinds) not in self._blocks:
+    def block(self, steps: int) -> RunBlock:
+        """Many steps as one function, compiled: the state after them, and each group's rows."""
+        if steps not in self._blocks:
             kept = partial(rows, self.fleet)
 
-            def flown(state: FleetState, numbers: Any) -> tuple[FleetState, Any]:
-                step = self._step
-                if kinds:
-                    step = partial(self.fleet.step, commands=commands_of(kinds, numbers))
-                return rolled(step, state, steps, kept)
+            def flown(state: FleetState) -> tuple[FleetState, Any]:
+                return rolled(self._step, state, steps, kept)
+
+            with self._mode():
+                compiled = jax.jit(flown).lower(self._shape).compile()
+            self._blocks[steps] = partial(self._flown, compiled)
+        return self._blocks[steps]
+
+    def commanded(self, steps: int, kinds: Kinds) -> RunCommanded:
+        """The same under commands of these kinds, whose numbers hold in all steps.
+
+        Beside state and rows it returns the acceleration of each vehicle by its estimate of the
+        last step, world axes, gravity not counted.
+        """
+        if (steps, kinds) not in self._commanded:
+
+            def kept(snapshots: tuple[Snapshot, ...]) -> tuple[Any, Any]:
+                return rows(self.fleet, snapshots), [*map(jax.vmap(_acceleration), snapshots)]
+
+            def flown(state: FleetState, numbers: Any) -> tuple[FleetState, Any, Any]:
+                step = partial(self.fleet.step, commands=commands_of(kinds, numbers))
+                later, (recorded, accelerations) = rolled(step, state, steps, kept)
+                return later, recorded, [each[-1] for each in accelerations]
 
             with self._mode():
                 numbers = jnp.zeros(sum(len(column_names(kind)) for _, kind in kinds))
                 compiled = jax.jit(flown).lower(self._shape, numbers).compile()
-            self._blocks[steps, kinds] = partial(self._flown, compiled)
-        return self._blocks[steps, kinds]
+            self._commanded[steps, kinds] = partial(self._flown_commanded, compiled)
+        return self._commanded[steps, kinds]
 
-    def reports(self, state: FleetState) -> dict[str, Report]:
-        """What each vehicle believes: what it did at the step before, carried on straight ahead."""
+    def reports(
+        self, state: FleetState, accelerations: Accelerations = MappingProxyType({})
+    ) -> dict[str, Report]:
+        """What each vehicle believes: what it did at the step before, carried on straight ahead.
+
+        It is at rest, or begins, where no acceleration is given.
+        """
         found: dict[str, Report] = {}
         for group, own in zip(self.fleet.groups, state.groups, strict=True):
             told = own.told
@@ -75,7 +103,8 @@ class Program:
             yaw_rad = np.asarray(told.yaw_rad, float)
             for lane, name in enumerate(group.names):
                 here_m = place[lane] + velocity[lane] * self.fleet.dt_s
-                found[name] = Report(here_m, velocity[lane], float(yaw_rad[lane]))
+                acceleration = accelerations.get(name, np.zeros(3))
+                found[name] = Report(here_m, velocity[lane], float(yaw_rad[lane]), acceleration)
         return found
 
     @cached_property
@@ -125,11 +154,23 @@ class Program:
             return jax.eval_shape(self._init, seed_key(0))
 
     def _flown(
-        self, compiled: Callable[..., Any], state: FleetState, numbers: Sequence[float]
+        self, compiled: Callable[..., Any], state: FleetState
     ) -> tuple[FleetState, list[np.ndarray]]:
         with self._mode():
-            later, recorded = compiled(state, jnp.asarray(numbers, float))
+            later, recorded = compiled(state)
             return later, [np.asarray(group, np.float64) for group in recorded]
+
+    def _flown_commanded(
+        self, compiled: Callable[..., Any], state: FleetState, numbers: Sequence[float]
+    ) -> tuple[FleetState, list[np.ndarray], Accelerations]:
+        with self._mode():
+            later, *both = compiled(state, jnp.asarray(numbers, float))
+            recorded, found = ([np.asarray(one, np.float64) for one in each] for each in both)
+        groups = zip(self.fleet.groups, found, strict=True)
+        accelerations = {
+            name: own for group, each in groups for name, own in zip(group.names, each, strict=True)
+        }
+        return later, recorded, accelerations
 
     def _mode(self) -> Any:
         return jax.enable_x64(not self.fleet.single_precision)
@@ -145,6 +186,13 @@ def violation_among(fleet: Fleet, limits: Sequence[Any]) -> Violation:
         return limit.violation()
 
     return violation
+
+
+def _acceleration(snapshot: Snapshot) -> Array:
+    """How a vehicle's velocity changes by its estimate, m/s^2 in world axes."""
+    estimate, gravity_mps2 = snapshot.estimate, snapshot.surroundings.gravity_mps2
+    force = estimate.q_world_from_body.rotate(estimate.specific_force_body_mps2)
+    return jnp.asarray((force - Vec3(0.0, 0.0, gravity_mps2)).array)
 
 
 def _receivers(vehicle: Vehicle) -> tuple[str, ...]:

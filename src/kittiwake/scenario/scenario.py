@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kittiwake.control.feed_forward import uses_acceleration
 from kittiwake.core.engine import AbstractPhysics
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.joystick import JoystickSettings
 from kittiwake.core.ladder import Rung, controller_name, ladder_path
 from kittiwake.core.network import Network
 from kittiwake.core.ros import RosSettings
-from kittiwake.core.signals import Off
+from kittiwake.core.signals import Off, VelocityYaw
 from kittiwake.core.vehicle import Vehicle
 from kittiwake.core.world import World
 from kittiwake.physics.mujoco_renderer import mujoco_renderer
@@ -93,9 +94,11 @@ class Scenario:
     def remarks(self) -> list[str]:
         """What can be flown and may yet not be meant."""
         found = [*self.notes]
+        in_vain: dict[type, bool] = {}
         for name, vehicle in self.vehicles.items():
             said = [
                 *vehicle.dynamics.remarks(self.world.gravity_mps2),
+                *_fed_in_vain(vehicle, in_vain),
                 *self._too_late(vehicle),
                 *(_passed_over(vehicle) if self._names_controllers(name) else []),
             ]
@@ -182,6 +185,28 @@ def _passed_over(vehicle: Vehicle) -> list[str]:
     return [
         f"{said}, and does not come through {named}; name what leads there and on from there, or "
         "leave it out"
+    ]
+
+
+def _fed_in_vain(vehicle: Vehicle, known: dict[type, bool]) -> list[str]:
+    """Of a feed-forward that the vehicle's controller has no use for.
+
+    What is found of a type of controllers is put into ``known``.
+    """
+    if not vehicle.guidance.component.feeds_forward:
+        return []
+    rungs = [rung.component for rung in vehicle.ladder]
+    way = ladder_path(rungs, VelocityYaw, vehicle.dynamics.native)
+    if not way:
+        return []
+    first = rungs[way[0]]
+    if type(first) not in known:
+        known[type(first)] = not uses_acceleration(first, vehicle.start.kinematics())
+    if not known[type(first)]:
+        return []
+    return [
+        f"feed_forward has no effect: {controller_name(first)} does not use the acceleration of a "
+        "velocity; write another controller, such as velocity, or leave feed_forward out"
     ]
 
 

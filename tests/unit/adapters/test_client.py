@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -15,6 +15,8 @@ from kittiwake.adapters.hub.packets import (
     Behavior,
     Hello,
     Idle,
+    Reason,
+    Refused,
     decoded_from_member,
     encoded,
 )
@@ -65,6 +67,38 @@ def idle(packet):
 
 def member(port, **changes):
     return Member(**{"port": port, "name": "one", "position_m": STILL} | changes)
+
+
+@pytest.mark.parametrize("crowded", [1, 100])
+def test_first_connection_is_tried_again_where_too_many_wait_but_not_for_ever(crowded):
+    refused = framed(
+        encoded(Refused(Reason.CROWD, "too many have not yet said who they are", None))
+    )
+    tried = []
+
+    def listen():
+        with suppress(OSError):
+            while True:
+                line, _ = server.accept()
+                tried.append(line)
+                hello = framed(encoded(Hello(VERSION, "all", "one", "", 25.0, lockstep=False)))
+                joined = framed(encoded(Accepted(0)))
+                line.sendall(hello + joined if len(tried) > crowded else refused)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=listen, daemon=True).start()
+        port, began_s = server.getsockname()[1], time.monotonic()
+        if crowded == 1:
+            member(port).close()
+            assert len(tried) == 2
+        else:
+            with pytest.raises(HubError, match="too many have not yet said who they are"):
+                member(port)
+            assert 2 < len(tried) < 30
+        assert time.monotonic() - began_s < 4.0
+        server.shutdown(socket.SHUT_RDWR)
+    for line in tried:
+        line.close()
 
 
 def test_several_that_report_together_wait_together():

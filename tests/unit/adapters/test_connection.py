@@ -25,6 +25,7 @@ from kittiwake.adapters.hub.packets import (
     decoded_from_hub,
     encoded,
 )
+from kittiwake.core.strangers import Strangers
 from kittiwake.scenario.load import load_scenario
 
 STILL = (0.0, 0.0, 0.0)
@@ -84,7 +85,7 @@ class Transport(asyncio.Transport):
 def connected(exchange, name="drone-1", **ends):
     transport = Transport(**ends)
     place = exchange.hive.places[name]
-    transport.connection = MemberConnection(exchange, place, set())
+    transport.connection = MemberConnection(exchange, place, Strangers(10))
     transport.connection.connection_made(transport)
     return transport
 
@@ -206,5 +207,102 @@ def test_the_first_turn_is_the_first_whatever_was_counted(hive):
         tell(transport, opening(), *updates(1, 1))
         # the other one is waited for
         assert [type(one) for one in transport.heard()] == [Hello, Accepted]
+
+    within_a_loop(test)
+
+
+class Clock:
+    """The time of a loop, set by hand."""
+
+    def __init__(self, monkeypatch):
+        self.now_s = 0.0
+        monkeypatch.setattr(asyncio.BaseEventLoop, "time", lambda loop: self.now_s)
+
+
+def told_silent(transport):
+    return Reason.SILENCE in [one.reason for one in transport.heard() if isinstance(one, Refused)]
+
+
+NOT_IN_ORDER = {
+    "refused": lambda number: Update(number, 0.0, (float("nan"), 0.0, 0.0), STILL, 0.0),
+    "no update": lambda number: Status(number, Readiness.READY),
+}
+
+
+@pytest.mark.parametrize("wrong", NOT_IN_ORDER)
+def test_in_lockstep_a_member_without_accepted_updates_is_lost_and_stalls_nobody(
+    hive, monkeypatch, wrong
+):
+    clock = Clock(monkeypatch)
+
+    def test():
+        hive.compile()
+        exchange = Exchange(hive, Limits(silence_s=3.0), lockstep=True)
+        honest, stalling = (connected(exchange, name) for name in hive.places)
+        tell(honest, opening("drone-1"), *updates(1, 1))
+        tell(stalling, opening("drone-2"), *updates(1, 1))
+        assert exchange.counters.batches == 1
+        tell(honest, *updates(2, 1))
+        for number in range(2, 6):
+            clock.now_s += 1.0
+            tell(stalling, NOT_IN_ORDER[wrong](number))
+            for transport in (honest, stalling):
+                transport.connection.check_patience(clock.now_s)
+        assert told_silent(stalling)
+        assert not told_silent(honest)
+        # the honest one goes on alone
+        assert exchange.counters.batches == 2
+        tell(honest, *updates(3, 1))
+        assert exchange.counters.batches == 3
+
+    # the loop's own timers stand still with the clock
+    within_a_loop(test)
+
+
+def test_in_lockstep_who_joins_again_is_waited_for_from_its_first_update_on(hive):
+    def test():
+        hive.compile()
+        exchange = Exchange(hive, Limits(), lockstep=True)
+        honest, other = (connected(exchange, name) for name in hive.places)
+        tell(honest, opening("drone-1"), *updates(1, 1))
+        tell(other, opening("drone-2"))
+        # the first turn is that of all
+        assert exchange.counters.batches == 0
+        tell(other, *updates(1, 1))
+        assert exchange.counters.batches == 1
+        other.connection.connection_lost(None)
+        again = connected(exchange, "drone-2")
+        tell(again, opening("drone-2"))
+        tell(honest, *updates(2, 1))
+        assert exchange.counters.batches == 2
+        tell(again, *updates(1, 1))
+        tell(honest, *updates(3, 1))
+        assert exchange.counters.batches == 3
+        tell(honest, *updates(4, 1))
+        assert exchange.counters.batches == 3
+        tell(again, *updates(2, 1))
+        assert exchange.counters.batches == 4
+
+    within_a_loop(test)
+
+
+def test_in_lockstep_patience_begins_anew_with_each_answer(hive, monkeypatch):
+    clock = Clock(monkeypatch)
+
+    def test():
+        hive.compile()
+        exchange = Exchange(hive, Limits(silence_s=3.0), lockstep=True)
+        quick, slow = (connected(exchange, name) for name in hive.places)
+        tell(quick, opening("drone-1"), *updates(1, 1))
+        tell(slow, opening("drone-2"))
+        clock.now_s = 2.9
+        tell(slow, *updates(1, 1))
+        assert exchange.counters.batches == 1
+        clock.now_s = 3.2
+        quick.connection.check_patience(clock.now_s)
+        assert not told_silent(quick)
+        clock.now_s = 6.0
+        quick.connection.check_patience(clock.now_s)
+        assert told_silent(quick)
 
     within_a_loop(test)

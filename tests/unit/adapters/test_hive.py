@@ -34,8 +34,8 @@ def hive(compiled):
     return compiled
 
 
-def report(hive, name, place_m, velocity_mps=STILL, yaw_rad=0.0, now_s=0.0):
-    hive.report(name, place_m, velocity_mps, yaw_rad, now_s)
+def report(hive, name, place_m, velocity_mps=STILL, yaw_rad=0.0, now_s=0.0, acceleration=STILL):
+    hive.report(name, place_m, velocity_mps, yaw_rad, now_s, acceleration)
 
 
 def join(hive, name, place_m, velocity_mps=STILL, now_s=0.0):
@@ -109,6 +109,38 @@ def test_a_report_is_carried_on_by_its_age_but_not_for_ever(hive):
         hive.behave("drone-1", ["targeting"])
         wanted = velocity_mps(hive, "drone-1", now_s=10.0 + age_s)
         assert wanted[0] == pytest.approx(0.5 * (1.0 - speed_mps * counted_s))
+
+
+def test_reported_acceleration_goes_on_for_one_period(hive):
+    acceleration_mps2, period_s = 3.0, hive.period_s
+    for age_s in (0.0, 0.5 * period_s, period_s, 5.0 * period_s):
+        hive.join("drone-1", (4.0, 5.0, 5.0), 10.0)
+        hive.behave("drone-1", ["targeting"])
+        moves = ((4.0, 5.0, 5.0), STILL, 0.0, 10.0, (acceleration_mps2, 0.0, 0.0))
+        report(hive, "drone-1", *moves)
+        gained_s = min(age_s, period_s)
+        way_m = acceleration_mps2 * gained_s * (age_s - 0.5 * gained_s)
+        wanted = velocity_mps(hive, "drone-1", now_s=10.0 + age_s)
+        # half of the way that is left, in a second
+        assert wanted[0] == pytest.approx(0.5 * (1.0 - way_m), abs=1e-12)
+
+
+def test_set_points_carry_the_acceleration_that_the_guidance_gives(tmp_path):
+    for feed_forward, part in ((False, 0.0), (True, 1.0)):
+        path = write_scenario(tmp_path, 1)
+        given = [f"vehicles.drone.guidance.feed_forward={str(feed_forward).lower()}"]
+        hive = Hive(load_scenario(path, given))
+        hive.compile()
+        name = next(iter(hive.places))
+        join(hive, name, (4.0, 5.0, 5.0), (1.0, -2.0, 0.0))
+        hive.behave(name, ["targeting"])
+        hive.advance(0.0)
+        # the derivative of half of the way to the target
+        wanted = hive.wanted(name)
+        np.testing.assert_allclose(
+            wanted.acceleration_world_mps2, [-0.5 * part, 1.0 * part, 0.0], atol=1e-12
+        )
+        np.testing.assert_allclose(wanted.velocity_world_mps, [0.5, 0.0, 0.0], atol=1e-12)
 
 
 def test_nobody_is_told_anything_before_a_report(hive):

@@ -28,6 +28,7 @@ HERE = (1.0, 2.0, 3.0)
 OF_MEMBERS = [
     Connection(1, "drone-1", HERE),
     Update(1, 0.5, HERE, HERE, 0.1),
+    Update(1, 0.5, HERE, HERE, 0.1, HERE),
     Status(2, Readiness.PAUSE),
     Behavior(3, ["cohesion", 2]),
     Leave(4),
@@ -35,6 +36,7 @@ OF_MEMBERS = [
 OF_HUBS = [
     Hello(1, "all", None, "00", 25.0, lockstep=False),
     SetPoint(1, 2, HERE, HERE, 0.0),
+    SetPoint(1, 2, HERE, HERE, 0.0, HERE),
     Idle(2),
     Refused(Reason.RATE, "too many", None),
 ]
@@ -71,7 +73,29 @@ def test_places_that_cannot_be_are_out_of_range(number, axis):
     assert not in_range(Update(1, 0.0, place, HERE, 0.0))
 
 
-@pytest.mark.parametrize("wrong", [{"velocity_mps": (0.0, 1001.0, 0.0)}, {"yaw_rad": 1e9}])
+@pytest.mark.parametrize(
+    "packet", [Update(1, 0.5, HERE, HERE, 0.1), SetPoint(1, 2, HERE, HERE, 0.0)]
+)
+def test_packets_without_acceleration_are_those_of_members_that_know_of_none(packet):
+    plain = msgspec.msgpack.decode(encoded(packet))
+    assert "acceleration_mps2" not in plain
+    more = msgspec.msgpack.decode(
+        encoded(msgspec.structs.replace(packet, acceleration_mps2=(0.0, 0.0, 0.0)))
+    )
+    # at rest is not the same as not known
+    assert more == plain | {"acceleration_mps2": [0.0, 0.0, 0.0]}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"velocity_mps": (0.0, 1001.0, 0.0)},
+        {"yaw_rad": 1e9},
+        {"acceleration_mps2": (0.0, 0.0, float("nan"))},
+        {"acceleration_mps2": (float("-inf"), 0.0, 0.0)},
+        {"acceleration_mps2": (0.0, -1.1e5, 0.0)},
+    ],
+)
 def test_motions_that_cannot_be_are_out_of_range(wrong):
     assert not in_range(msgspec.structs.replace(Update(1, 0.0, HERE, HERE, 0.0), **wrong))
     assert not in_range(msgspec.structs.replace(Update(1, 0.0, HERE, HERE, 0.0), time_s=1e300))

@@ -1,5 +1,8 @@
 """How a flock's behaviours become one velocity, and how they are switched."""
 
+from dataclasses import replace
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -11,7 +14,11 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.flock import Flock
 from kittiwake.guidance.hold import Hold
 from kittiwake.guidance.mission import Mission, Step
+from kittiwake.swarm.alignment import Alignment
 from kittiwake.swarm.cohesion import Cohesion
+from kittiwake.swarm.formation import Formation
+from kittiwake.swarm.informed_avoid import InformedAvoid
+from kittiwake.swarm.olfati_saber import OlfatiSaber
 from kittiwake.swarm.separation import Separation
 from kittiwake.swarm.targeting import Targeting
 
@@ -50,6 +57,56 @@ def test_those_beyond_the_radius_do_not_count():
     np.testing.assert_allclose(wanted(flock, others), [2.0, 0.0, 0.0])
 
 
+def test_feed_forward_is_the_derivative_of_the_velocity_while_all_go_straight_on():
+    behaviours = (
+        Separation(distance_m=20.0),
+        Alignment(),
+        Cohesion(0.4),
+        InformedAvoid(),
+        Formation(),
+        OlfatiSaber(distance_m=5.0),
+        EAST,
+    )
+    place, speed = np.array([0.3, -0.2, 0.1]), np.array([0.5, 1.0, -0.4])
+    others = company(
+        peer((4.0, 1.0, 0.0), (-0.5, 0.2, 0.3)), peer((-3.0, 5.0, 2.0), (0.7, -1.0, 0.1))
+    )
+
+    def asked(flock, after_s):
+        inputs = inputs_at(
+            Vec3.of(place + after_s * speed),
+            velocity=Vec3.of(speed),
+            peers=others.after(after_s),
+        )
+        return flock.step(flock.init(KEY), inputs, DT_S, KEY)[1]
+
+    with jax.enable_x64(True):
+        for combine in ("sum", "order"):
+            without = Flock(behaviours, combine, limit_mps=3.0, radius_m=30.0)
+            flock = replace(without, feed_forward=True)
+            now, span_s = asked(flock, 0.0), 1e-5
+            np.testing.assert_allclose(
+                now.velocity_world_mps.array, asked(without, 0.0).velocity_world_mps.array
+            )
+            assert not np.any(asked(without, 0.0).acceleration_world_mps2.array)
+            later, before = (
+                np.asarray(asked(without, s).velocity_world_mps.array) for s in (span_s, -span_s)
+            )
+            # of central differences the error is of the order of the span's square
+            np.testing.assert_allclose(
+                now.acceleration_world_mps2.array, (later - before) / (2.0 * span_s), atol=1e-7
+            )
+            assert np.linalg.norm(now.acceleration_world_mps2.array) > 0.01
+
+
+def test_feed_forward_of_one_that_is_alone_or_at_its_target_is_finite():
+    for place in (Vec3.zero(), Vec3(1.0, 0.0, 0.0)):
+        flock = Flock((Separation(), Alignment(), Cohesion(), EAST), feed_forward=True)
+        inputs = inputs_at(place, peers=company(peer(place.array)))
+        asked = flock.step(flock.init(KEY), inputs, DT_S, KEY)[1]
+        assert np.isfinite(asked.acceleration_world_mps2.array).all()
+
+
 def test_names_of_a_kind_are_counted():
     flock = Flock((EAST, Separation(), NORTH))
     assert flock.behaviour_names == ("targeting", "separation", "targeting-2")
@@ -86,6 +143,8 @@ def test_a_mission_switches_its_flocks():
     assert mission.hears
     assert not Mission((Step(Hold()),)).hears
     assert mission.behaviour_names == ("targeting", "targeting-2")
+    assert not mission.feeds_forward
+    assert Mission((Step(Hold()), Step(replace(flock, feed_forward=True)))).feeds_forward
     assert Mission((Step(flock), Step(Flock((NORTH,))))).behaviour_names == ("targeting",)
     assert Hold().behaviour_names == ()
     state = mission.switched(mission.init(KEY), ["targeting"])

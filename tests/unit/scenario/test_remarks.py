@@ -130,3 +130,32 @@ def test_a_start_inside_a_vessel_is_refused_with_the_height_of_its_deck(
         return
     with pytest.raises(ScenarioError, match=r"drone: it starts in otter, .* write a z of 0.41 or"):
         load_scenario(str(tmp_path / "berth.yaml"))
+
+
+@pytest.mark.parametrize(("controller", "used"), [("velocity", True), ("qrsim-velocity", False)])
+def test_warns_of_a_feed_forward_that_the_controller_does_not_use(tmp_path, controller, used):
+    model, more = ("crazyflie", ", acceleration, attitude, mixer") if used else ("pelican", "")
+    path = tmp_path / "flock.yaml"
+    path.write_text(
+        f"""
+name: flock
+time: {{rate_hz: 50, duration_s: 5}}
+vehicles:
+  drone:
+    model: {model}
+    start: {{position_world_m: [0, 0, 5]}}
+    controller: [{controller}{more}]
+    guidance: {{type: flock, feed_forward: true, behaviours: [cohesion]}}
+""",
+        encoding="utf-8",
+    )
+    said = load_scenario(str(path)).remarks()
+    without = load_scenario(str(path), ["vehicles.drone.guidance.feed_forward=false"]).remarks()
+    assert without == []
+    if used:
+        assert said == []
+    else:
+        assert said == [
+            "drone: feed_forward has no effect: qrsim-velocity does not use the acceleration of a "
+            "velocity; write another controller, such as velocity, or leave feed_forward out"
+        ]

@@ -2,7 +2,9 @@
 
     with Member(port=47100, name="drone-1", position_m=(0, 0, 2)) as member:
         while flying:
-            set_point = member.update(time_s, position_m, velocity_mps, yaw_rad)
+            set_point = member.update(
+                time_s, position_m, velocity_mps, yaw_rad, acceleration_mps2
+            )
 
 Nothing here needs more than ``msgspec``: no JAX, no scenario.
 """
@@ -84,11 +86,7 @@ class Member:
         self._link: Link | None = None
         try:
             self._address = address_of(host, port)
-            self._link = link = Link(self._address)
-            if not link.meet(HANDSHAKE_S, self._introduced):
-                message = f"{host}:{port} took the connection of {name} and does not answer"
-                raise HubError(message)
-            self._begun(link)
+            self._begun(self._first_link(f"{host}:{port}"))
         except OSError as error:
             self.close()
             message = f"there is no hub for {name} at {host}:{port}: {error}; start kittiwake hub"
@@ -123,13 +121,17 @@ class Member:
         position_m: Iterable[float],
         velocity_mps: Iterable[float],
         yaw_rad: float = 0.0,
+        acceleration_mps2: Iterable[float] | None = None,
     ) -> SetPoint | None:
         """Tells the hub how the vehicle moves; what it is to do, or None: hold the position.
+
+        The acceleration is that of the velocity, gravity not counted. The set point has one, too,
+        if it is given.
 
         Raises:
             HubError: if the hub refuses what it was told, or the vehicle has left.
         """
-        self.report(time_s, position_m, velocity_mps, yaw_rad)
+        self.report(time_s, position_m, velocity_mps, yaw_rad, acceleration_mps2)
         return self.set_point()
 
     def report(
@@ -138,6 +140,7 @@ class Member:
         position_m: Iterable[float],
         velocity_mps: Iterable[float],
         yaw_rad: float = 0.0,
+        acceleration_mps2: Iterable[float] | None = None,
     ) -> None:
         """The first half of ``update``: tells how the vehicle moves, and does not wait.
 
@@ -150,8 +153,9 @@ class Member:
             return
         self._number += 1
         moves = (float(time_s), self._position_m, _triple(velocity_mps), float(yaw_rad))
+        acceleration = None if acceleration_mps2 is None else _triple(acceleration_mps2)
         self._asked_s = time.monotonic()
-        self._tell(Update(self._number, *moves))
+        self._tell(Update(self._number, *moves, acceleration))
 
     def set_point(self, wait_s: float | None = None) -> SetPoint | None:
         """The second half of ``update``: waits for what the vehicle is to do.
@@ -280,6 +284,27 @@ class Member:
             if error.reason not in {reason.value for reason in PASSING}:
                 raise
         return False
+
+    def _first_link(self, where: str) -> Link:
+        """A connection whose handshake is done; where too many others wait, it is tried again.
+
+        Raises:
+            HubError: if the hub refuses, or has not answered in time.
+        """
+        end_s = time.monotonic() + HANDSHAKE_S
+        while True:
+            self._link = link = Link(self._address)
+            try:
+                if link.meet(end_s - time.monotonic(), self._introduced):
+                    return link
+            except HubError as error:
+                if error.reason != Reason.CROWD.value or time.monotonic() > end_s - FIRST_WAIT_S:
+                    raise
+                link.close()
+                time.sleep(FIRST_WAIT_S)
+                continue
+            message = f"{where} took the connection of {self._name} and does not answer"
+            raise HubError(message)
 
     def _meets(self, link: Link) -> bool:
         """Goes on with a handshake; whether it is done."""

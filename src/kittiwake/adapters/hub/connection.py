@@ -36,11 +36,14 @@ from kittiwake.adapters.hub.packets import (
 )
 from kittiwake.adapters.hub.refusals import RefusalError, packet_of
 from kittiwake.core.errors import CommandError
+from kittiwake.core.strangers import Strangers
 
 # frames of which the sender can send another one
 GOES_ON = frozenset(
     {Reason.FORMAT, Reason.SHAPE, Reason.RANGE, Reason.REPLAYED, Reason.TURN, Reason.BEHAVIOR}
 )
+# of who does not say how it accelerates
+AT_REST = (0.0, 0.0, 0.0)
 # so that they fit into a frame, whatever they repeat
 LONGEST_WORDS = 200
 
@@ -49,12 +52,13 @@ class MemberConnection(asyncio.Protocol):
     """Somebody at the port of a vehicle; a stranger until it has said who it is."""
 
     def __init__(
-        self, exchange: Exchange, place: Place, strangers: set["MemberConnection"]
+        self, exchange: Exchange, place: Place, strangers: Strangers["MemberConnection"]
     ) -> None:
         self._exchange, self._place, self._strangers = exchange, place, strangers
         self._reader, self._nonce = FrameReader(), secrets.token_hex(16)
         self._joined = self._closed = False
         self._last_number, self._last_time_s = 0, -float("inf")
+        self._reports_acceleration = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Says hello, unless there is no room."""
@@ -70,16 +74,25 @@ class MemberConnection(asyncio.Protocol):
         line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.unread_bytes)
         if self._place.name in self._exchange.holders:
             self._refuse(RefusalError(Reason.TAKEN, "this port is taken"))
-        elif len(self._strangers) >= limits.strangers:
-            self._refuse(RefusalError(Reason.CROWD, "others have not yet said who they are"))
         else:
-            self._strangers.add(self)
+            self._line_up()
             hive, token = self._exchange.hive, self._exchange.token
             place = self._place
             team, name = (place.team, place.name) if token is None else (None, None)
             self._send(
                 Hello(VERSION, team, name, self._nonce, hive.rate_hz, self._exchange.lockstep)
             )
+
+    def _line_up(self) -> None:
+        """Among those who have not said who they are, one of whom may have to give way."""
+        peer = self._transport.get_extra_info("peername") or ("",)
+        displaced = self._strangers.add(self, (self._place.name, peer[0]))
+        if displaced is not None:
+            displaced.give_way()
+
+    def give_way(self) -> None:
+        """Closes a connection that has not said who it is, for others that come."""
+        self._refuse(RefusalError(Reason.CROWD, "too many have not yet said who they are"))
 
     def data_received(self, data: bytes) -> None:
         """Takes the frames that have come, one after the other."""
@@ -137,7 +150,8 @@ class MemberConnection(asyncio.Protocol):
                 RefusalError(Reason.HANDSHAKE, f"no connection packet in {limits.handshake_s:g} s")
             )
         elif name not in self._exchange.waiting and now_s - self._heard_s > limits.silence_s:
-            self._refuse(RefusalError(Reason.SILENCE, f"nothing heard for {limits.silence_s:g} s"))
+            message = f"nothing in order for {limits.silence_s:g} s"
+            self._refuse(RefusalError(Reason.SILENCE, message))
 
     def close(self) -> None:
         """Ends the connection after what has been written."""
@@ -147,8 +161,10 @@ class MemberConnection(asyncio.Protocol):
         self._loop.call_later(self._exchange.limits.farewell_s, self._transport.abort)
 
     def answer_update(self, number: int) -> None:
-        """What to do now."""
-        self._send(self._exchange.answer(self._place.name, number))
+        """What to do now; what it has waited for its turn was no silence."""
+        self._heard_s = self._loop.time()
+        name, accelerates = self._place.name, self._reports_acceleration
+        self._send(self._exchange.answer(name, number, with_acceleration=accelerates))
 
     def _take(self, frame: bytes, now_s: float) -> None:
         """Does what a frame asks for.
@@ -156,11 +172,11 @@ class MemberConnection(asyncio.Protocol):
         Raises:
             RefusalError: if it is not done.
         """
-        self._heard_s = now_s
         if not self._bucket.take(now_s):
             message = f"more than {self._exchange.limits.frames_hz:g} frames a second"
             raise RefusalError(Reason.RATE, message)
         packet = packet_of(frame)
+        awaited = self._joined and self._exchange.awaits(self._place.name)
         if isinstance(packet, Connection):
             self._join(packet, now_s)
         elif not self._joined:
@@ -168,6 +184,9 @@ class MemberConnection(asyncio.Protocol):
             raise RefusalError(Reason.TURN, message, packet.number)
         else:
             self._obey(packet, now_s)
+        # what is refused is no word, nor is any but the one that all others wait for
+        if isinstance(packet, Update) or not awaited:
+            self._heard_s = now_s
 
     def _join(self, packet: Connection, now_s: float) -> None:
         if self._joined:
@@ -227,9 +246,11 @@ class MemberConnection(asyncio.Protocol):
 
     def _update(self, packet: Update, now_s: float) -> None:
         self._last_time_s = packet.time_s
+        self._reports_acceleration = packet.acceleration_mps2 is not None
         exchange, name = self._exchange, self._place.name
         exchange.hive.report(
             *(name, packet.position_m, packet.velocity_mps, packet.yaw_rad),
+            acceleration_world_mps2=packet.acceleration_mps2 or AT_REST,
             # in lockstep what is reported in a turn is of one time
             now_s=0.0 if exchange.lockstep else now_s,
         )

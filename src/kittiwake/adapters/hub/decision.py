@@ -1,5 +1,7 @@
 """What all members of a hub are to do, as one function of what they have reported."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -31,9 +33,9 @@ ALONE = -1
 class Told(NamedTuple):
     """What is known of all vehicles, along the first axis.
 
-    ``motion`` holds position, velocity, yaw and the age of what was said; ``flags`` whether one is
-    there, flies along, and is to be told what to do; ``ticks`` for how many steps it has been told.
-    ``tick`` is the hub's own.
+    ``motion`` holds position, velocity, yaw, the age of what was said, and acceleration; ``flags``
+    whether one is there, flies along, and is to be told what to do; ``ticks`` for how many steps
+    it has been told. ``tick`` is the hub's own.
     """
 
     motion: Any
@@ -60,14 +62,15 @@ class Decision(eqx.Module):
         return states, air
 
     def step(self, states: Any, air: Any, told: Told) -> tuple[Any, Any, Array]:
-        """The next states, and velocity and yaw of each vehicle."""
-        reports = jax.vmap(_foreseen)(told.motion, told.flags)
+        """The next states, and velocity, yaw and acceleration of each vehicle."""
+        reports = jax.vmap(partial(_foreseen, self.period_s))(told.motion, told.flags)
         air, peers = self._heard(air, reports, told)
         groups = self.fleet.groups
         ends = np.cumsum([len(group.names) for group in groups])[:-1]
         parts = zip(
             *(groups, states, swarming.split(peers, groups), _parted(reports, ends)),
-            *(jnp.split(told.flags[:, 2], ends), jnp.split(told.ticks, ends)),
+            *(jnp.split(told.motion[:, 8:], ends), jnp.split(told.flags[:, 2], ends)),
+            jnp.split(told.ticks, ends),
             strict=True,
         )
         later, wanted = zip(*(self._group(*part) for part in parts), strict=True)
@@ -87,13 +90,20 @@ class Decision(eqx.Module):
         return air, swarming.carried_on(self.radio, peers, clock)
 
     def _group(
-        self, group: Group, states: Any, peers: Any, reports: Any, do: Any, ticks: Any
+        self,
+        group: Group,
+        states: Any,
+        peers: Any,
+        reports: Any,
+        accelerations: Any,
+        do: Any,
+        ticks: Any,
     ) -> tuple[Any, Any]:
         """The next states of a group's guidance, and what it asks for: nothing if unguided."""
         if not is_guided(group.vehicle.guidance.component):
-            return states, jnp.zeros((len(group.names), 4))
+            return states, jnp.zeros((len(group.names), 7))
         streams = self._streams(group)
-        return group.map(self._one, states, peers, reports, do, ticks, streams)
+        return group.map(self._one, states, peers, reports, accelerations, do, ticks, streams)
 
     def _one(
         self,
@@ -101,20 +111,25 @@ class Decision(eqx.Module):
         state: Any,
         peers: Peers,
         report: Report,
+        acceleration_world_mps2: Array,
         do: Flag,
         tick: Count,
         stream: PRNGKeyArray,
     ) -> tuple[Any, Any]:
         place, velocity = report.position_world_m, report.velocity_world_mps
         start = Start(place, yaw_rad=report.yaw_rad, velocity_world_mps=velocity)
+        motion = start.kinematics()
+        pull = Vec3.of(acceleration_world_mps2) + Vec3(0.0, 0.0, self.fleet.world.gravity_mps2)
+        force = motion.q_world_from_body.inverse().rotate(pull)
+        motion = replace(motion, specific_force_body_mps2=force)
         time_s = jnp.asarray(tick, jnp.result_type(float)) * self.period_s
-        inputs = GuidanceInputs(time_s, tick, strong(start.kinematics()), peers=peers)
+        inputs = GuidanceInputs(time_s, tick, strong(motion), peers=peers)
         draw = jax.random.fold_in(stream, tick)
         guidance = vehicle.guidance.component
         after, signal = guidance.step(state, inputs, self.period_s, draw)
         assert isinstance(signal, VelocityYaw)
-        wanted = signal.velocity_world_mps
-        numbers = jnp.stack([wanted.x, wanted.y, wanted.z, jnp.asarray(signal.yaw_rad)])
+        wanted, ahead = signal.velocity_world_mps, signal.acceleration_world_mps2
+        numbers = jnp.concatenate([wanted.array, jnp.asarray(signal.yaw_rad)[None], ahead.array])
         return chosen(do, like(after, state), state), numbers
 
     def _streams(self, group: Group) -> Any:
@@ -132,10 +147,18 @@ def _first(vehicle: Vehicle, stream: PRNGKeyArray) -> Any:
     return strong(vehicle.guidance.component.init(named(stream, "init")))
 
 
-def _foreseen(motion: Array, flags: Array) -> Report:
-    """What a member would report now."""
+def _foreseen(period_s: float, motion: Array, flags: Array) -> Report:
+    """What a member would report now: for a period it goes on to accelerate, then straight on."""
     report = Report(Vec3.of(motion[:3]), Vec3.of(motion[3:6]), motion[6], flags[0])
-    return report.after(motion[7])
+    age_s = motion[7]
+    speeding_s = jnp.minimum(age_s, period_s)
+    gained = Vec3.of(motion[8:]) * speeding_s
+    later = report.after(age_s)
+    return replace(
+        later,
+        position_world_m=later.position_world_m + gained * (age_s - 0.5 * speeding_s),
+        velocity_world_mps=later.velocity_world_mps + gained,
+    )
 
 
 def _parted(tree: Any, ends: Any) -> list[Any]:

@@ -61,7 +61,7 @@ class Exchange:
         self.holders.pop(name, None)
         self.waiting.pop(name, None)
 
-    def answer(self, name: str, number: int) -> SetPoint | Idle:
+    def answer(self, name: str, number: int, *, with_acceleration: bool) -> SetPoint | Idle:
         """What a member is told."""
         wanted = self.hive.wanted(name)
         if wanted is None:
@@ -74,10 +74,20 @@ class Exchange:
             wanted.velocity_world_mps,
             wanted.position_world_m,
             wanted.yaw_rad,
+            wanted.acceleration_world_mps2 if with_acceleration else None,
         )
 
     def _all_are_there(self) -> bool:
         places = self.hive.places
         if not self.waiting or (not self.begun and len(self.holders) < len(places)):
             return False
-        return all(name in self.waiting for name in places if self.hive.flies_along(name))
+        return all(name in self.waiting for name in places if self.awaits(name))
+
+    def awaits(self, name: str) -> bool:
+        """Whether the next turn does not come without an update of a member.
+
+        Who joins a flight that has begun is waited for from its first update on, so that one that
+        joins again and again without any keeps nobody waiting.
+        """
+        flies = self.lockstep and self.hive.flies_along(name)
+        return flies and (not self.begun or self.hive.has_reported(name))

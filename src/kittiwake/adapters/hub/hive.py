@@ -2,7 +2,8 @@
 
 What members report stands in for what vehicles of the simulation tell each other: it goes through
 the same radio, and to the same guidance. All set points are computed together, in one compiled
-function. A report is carried on straight ahead by its age, as a vehicle does with what it heard.
+function. A report is carried on by its age: with its acceleration for a period of the hub, and
+straight ahead from then on, as a vehicle does with what it heard.
 """
 
 from collections.abc import Sequence
@@ -57,6 +58,7 @@ class Wanted(NamedTuple):
     velocity_world_mps: Triple
     position_world_m: Triple
     yaw_rad: float
+    acceleration_world_mps2: Triple
 
 
 class Hive:
@@ -82,7 +84,7 @@ class Hive:
             raise ScenarioError(message)
         self.rate_hz = rate_hz or max(_rate_hz(vehicle, scenario) for vehicle in guided)
         count = len(own)
-        self._motion = np.zeros((count, 8))
+        self._motion = np.zeros((count, 11))
         self._heard_s = np.zeros(count)
         self._joined, self._reported = np.zeros(count, bool), np.zeros(count, bool)
         self._along, self._fresh = np.zeros(count, bool), np.zeros(count, bool)
@@ -143,10 +145,12 @@ class Hive:
         velocity_world_mps: Triple,
         yaw_rad: float,
         now_s: float,
+        acceleration_world_mps2: Triple = (0.0, 0.0, 0.0),
     ) -> None:
         """How a member moves."""
         own = self.places[name].own
         self._motion[own, :7] = (*position_world_m, *velocity_world_mps, yaw_rad)
+        self._motion[own, 8:] = acceleration_world_mps2
         self._heard_s[own] = now_s
         self._reported[own] = True
 
@@ -199,6 +203,10 @@ class Hive:
         own = self.places[name].own
         return bool(self._joined[own] and self._along[own])
 
+    def has_reported(self, name: str) -> bool:
+        """Whether a member has said how it moves since it has joined."""
+        return bool(self._reported[self.places[name].own])
+
     def advance(self, now_s: float) -> None:
         """Computes what all are to do."""
         if self._decide is None:
@@ -218,11 +226,13 @@ class Hive:
         own = self.places[name].own
         if not self._fresh[own]:
             return None
-        x_mps, y_mps, z_mps, yaw_rad = self._wanted[own]
+        x_mps, y_mps, z_mps, yaw_rad, *ahead = self._wanted[own]
+        x_mps2, y_mps2, z_mps2 = ahead
         x_m, y_m, z_m = self._motion[own, :3].tolist()
         dt_s = self.period_s
         place = (x_m + x_mps * dt_s, y_m + y_mps * dt_s, z_m + z_mps * dt_s)
-        return Wanted(self._tick, (x_mps, y_mps, z_mps), place, yaw_rad)
+        velocity, acceleration = (x_mps, y_mps, z_mps), (x_mps2, y_mps2, z_mps2)
+        return Wanted(self._tick, velocity, place, yaw_rad, acceleration)
 
     def _told(self, now_s: float) -> Told:
         motion = self._motion.copy()

@@ -16,8 +16,9 @@ class Limits:
         frames_hz: frames a second, for as long as one likes.
         burst: frames at once after a pause.
         handshake_s: from the opening of a connection to its ``Connection``.
-        silence_s: without any frame.
-        strangers: connections to one port that have not said who they are.
+        silence_s: without a frame that is accepted; in lockstep, from one that flies along, without
+            an update.
+        strangers: connections to all ports that have not said who they are, beyond one for each.
         unread_bytes: answers that a member has not taken.
         farewell_s: for the last answer to go out before a connection is cut.
     """
@@ -26,7 +27,7 @@ class Limits:
     burst: float = 200.0
     handshake_s: float = 2.0
     silence_s: float = 2.0
-    strangers: int = 4
+    strangers: int = 128
     unread_bytes: int = 65536
     farewell_s: float = 1.0
 

@@ -18,6 +18,8 @@ VERSION = 1
 OPENING = 0
 LARGEST_POSITION_M = 1e7
 LARGEST_VELOCITY_MPS = 1e3
+# of an impact as well: 10 m/s lost within 0.1 ms
+LARGEST_ACCELERATION_MPS2 = 1e5
 LARGEST_YAW_RAD = 1e6
 LARGEST_TIME_S = 1e12
 
@@ -71,14 +73,21 @@ class Accepted(msgspec.Struct, tag="accepted", frozen=True, forbid_unknown_field
     number: int
 
 
-class SetPoint(msgspec.Struct, tag="set_point", frozen=True, forbid_unknown_fields=True):
-    """What to do now: a velocity, and where it leads in one period of the hub."""
+class SetPoint(
+    msgspec.Struct, tag="set_point", frozen=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """What to do now: a velocity, and where it leads in one period of the hub.
+
+    ``acceleration_mps2`` is that of the velocity itself, to be fed forward; it is missing for
+    members that do not report theirs.
+    """
 
     number: int
     tick: int
     velocity_mps: Triple
     position_m: Triple
     yaw_rad: float
+    acceleration_mps2: Triple | None = None
 
 
 class Idle(msgspec.Struct, tag="idle", frozen=True, forbid_unknown_fields=True):
@@ -104,14 +113,20 @@ class Connection(msgspec.Struct, tag="connection", frozen=True, forbid_unknown_f
     proof: str = ""
 
 
-class Update(msgspec.Struct, tag="update", frozen=True, forbid_unknown_fields=True):
-    """How a member moves, by its own estimate; ``time_s`` is of its own clock."""
+class Update(
+    msgspec.Struct, tag="update", frozen=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """How a member moves, by its own estimate; ``time_s`` is of its own clock.
+
+    ``acceleration_mps2`` is that of its velocity, so zero at rest. It may be missing.
+    """
 
     number: int
     time_s: float
     position_m: Triple
     velocity_mps: Triple
     yaw_rad: float
+    acceleration_mps2: Triple | None = None
 
 
 class Status(msgspec.Struct, tag="status", frozen=True, forbid_unknown_fields=True):
@@ -156,6 +171,7 @@ def in_range(packet: FromMember) -> bool:
         return (
             _all_below(packet.position_m, LARGEST_POSITION_M)
             and _all_below(packet.velocity_mps, LARGEST_VELOCITY_MPS)
+            and _all_below(packet.acceleration_mps2 or (), LARGEST_ACCELERATION_MPS2)
             and _all_below((packet.yaw_rad,), LARGEST_YAW_RAD)
             and _all_below((packet.time_s,), LARGEST_TIME_S)
         )

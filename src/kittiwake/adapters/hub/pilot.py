@@ -76,13 +76,15 @@ class HubPilot:
                 continue
             self._held_m.pop(name, None)
             self._yaw_rad[name] = answer.yaw_rad
-            commands[name] = VelocityYaw(Vec3.of(answer.velocity_mps), answer.yaw_rad)
+            ahead = Vec3.of(answer.acceleration_mps2 or (0.0, 0.0, 0.0))
+            commands[name] = VelocityYaw(Vec3.of(answer.velocity_mps), answer.yaw_rad, ahead)
         return commands
 
     def _answers(self, time_s: float, reports: Mapping[str, Report]) -> dict[str, SetPoint | None]:
         for name, member in self._members.items():
             told = reports[name]
-            member.report(time_s, told.position_m, told.velocity_mps, told.yaw_rad)
+            moves = (told.position_m, told.velocity_mps, told.yaw_rad, told.acceleration_mps2)
+            member.report(time_s, *moves)
         return {name: member.set_point() for name, member in self._members.items()}
 
     def notices(self) -> Sequence[Notice]:

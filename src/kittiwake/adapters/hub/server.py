@@ -14,6 +14,7 @@ from kittiwake.adapters.hub.hive import Hive, Place
 from kittiwake.adapters.hub.limits import Limits
 from kittiwake.adapters.hub.link import LAST_PORT
 from kittiwake.core.errors import HubError
+from kittiwake.core.strangers import Strangers
 
 LOOPBACK = "127.0.0.1"
 BASE_PORT = 47100
@@ -39,9 +40,9 @@ class Hub:
         if token is not None and len(token) < SHORTEST_TOKEN:
             message = f"the token has {len(token)} characters; write {SHORTEST_TOKEN} at least"
             raise HubError(message)
-        usual = Limits.usual(hive.rate_hz, lockstep=lockstep)
-        self._exchange = Exchange(hive, limits or usual, token, lockstep)
-        self._strangers: dict[str, set[MemberConnection]] = {name: set() for name in hive.places}
+        limits = limits or Limits.usual(hive.rate_hz, lockstep=lockstep)
+        self._exchange = Exchange(hive, limits, token, lockstep)
+        self._strangers = Strangers[MemberConnection](len(hive.places) + limits.strangers)
 
     @property
     def hive(self) -> Hive:
@@ -100,7 +101,7 @@ class Hub:
             raise HubError(message)
 
     async def _listening(self, place: Place, host: str, port: int) -> asyncio.Server:
-        factory = partial(MemberConnection, self._exchange, place, self._strangers[place.name])
+        factory = partial(MemberConnection, self._exchange, place, self._strangers)
         try:
             return await asyncio.get_running_loop().create_server(factory, host, port)
         except OSError as error:
@@ -135,9 +136,9 @@ class Hub:
                 await asyncio.wait_for(until.wait(), due_s - loop.time())
 
     def _connections(self) -> list[MemberConnection]:
-        members = [one for one in self._exchange.holders.values()]
-        strangers = [one for some in self._strangers.values() for one in some]
-        return [one for one in [*members, *strangers] if isinstance(one, MemberConnection)]
+        members = self._exchange.holders.values()
+        both = [*members, *self._strangers]
+        return [one for one in both if isinstance(one, MemberConnection)]
 
     def _close(self) -> None:
         for connection in self._connections():

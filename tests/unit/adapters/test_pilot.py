@@ -1,0 +1,67 @@
+"""The vehicles of a flight as members of a hub: what they report, and what they do."""
+
+import numpy as np
+import pytest
+from tests.unit.adapters.flocks import write_scenario
+
+from kittiwake.adapters.hub.client import Member
+from kittiwake.adapters.hub.packets import Hello, SetPoint
+from kittiwake.adapters.hub.pilot import HubPilot
+from kittiwake.runtime.course import Compiled
+from kittiwake.runtime.loop import Memory
+from kittiwake.runtime.simulation import Simulation
+from kittiwake.scenario.load import load_scenario
+
+STILL = (0.0, 0.0, 0.0)
+RATE_HZ = 25.0
+
+
+class Noted(Member):
+    """A member that notes what it reports; its set points follow a velocity that grows."""
+
+    joined = True
+    hello = Hello(1, "all", "drone-1", "", RATE_HZ, lockstep=True)
+
+    def __init__(self, acceleration_mps2):
+        self.acceleration_mps2, self.reports = acceleration_mps2, []
+
+    def report(self, *moves):
+        self.reports.append(moves)
+
+    def set_point(self):
+        time_s = self.reports[-1][0]
+        velocity = (0.5 * time_s, 0.0, 0.0)
+        return SetPoint(1, 1, velocity, STILL, 0.0, self.acceleration_mps2)
+
+
+@pytest.fixture(scope="module")
+def flown(tmp_path_factory):
+    """What two members reported in two seconds; the first one's acceleration is fed forward."""
+    scenario = load_scenario(write_scenario(tmp_path_factory.mktemp("pilot"), count=2))
+    simulation, pilot = Simulation(scenario), HubPilot(scenario, RATE_HZ)
+    members = dict(zip(scenario.vehicles, [Noted((0.5, 0.0, 0.0)), Noted(None)], strict=True))
+    flight = simulation.flight(duration_s=2.0, course=Compiled(simulation.program, pilot))
+    pilot.take(members, simulation.program.reports(flight.state))
+    flight.fly(Memory())
+    return [member.reports for member in members.values()]
+
+
+def test_reported_acceleration_is_that_of_the_reported_velocity(flown):
+    for reports in flown:
+        velocity_mps = np.array([moves[2] for moves in reports])
+        acceleration_mps2 = np.array([moves[4] for moves in reports])
+        # nothing is felt before the first step
+        np.testing.assert_array_equal(acceleration_mps2[0], STILL)
+        # 0.5 m/s^2 ahead in the end but for what drag takes, and none of gravity
+        np.testing.assert_allclose(acceleration_mps2[-1], [0.5, 0.0, 0.0], atol=0.1)
+        gained_mps = np.diff(velocity_mps, axis=0) * RATE_HZ
+        mean_mps2 = 0.5 * (acceleration_mps2[1:] + acceleration_mps2[:-1])
+        # samples at 25 Hz of what answers within 0.1 s
+        assert np.abs(gained_mps - mean_mps2)[5:].max() < 0.1
+
+
+def test_acceleration_of_set_points_is_fed_forward(flown):
+    fed, not_fed = (reports[-1][2][0] for reports in flown)
+    # the controller follows a velocity that grows by 0.5 m/s^2 with a lag of 0.4 s, unless the
+    # acceleration is fed forward; drag takes some of the difference
+    assert fed - not_fed == pytest.approx(0.4 * 0.5, abs=0.03)
