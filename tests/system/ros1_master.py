@@ -123,7 +123,14 @@ def running_master(folder: Path) -> Iterator[Ros1]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     ros = Ros1(port, folder)
-    _generate(ros)
+    generate(ros)
+    with master_at(ros, port):
+        yield ros
+
+
+@contextmanager
+def master_at(ros: Ros1, port: int) -> Iterator["subprocess.Popen[bytes]"]:
+    """A master on a port, which may be ended within."""
     with subprocess.Popen(
         [str(ROSCORE), "-p", str(port)],
         env=ros.environment(),
@@ -132,7 +139,7 @@ def running_master(folder: Path) -> Iterator[Ros1]:
     ) as core:
         try:
             _wait_for(ros, core)
-            yield ros
+            yield core
         finally:
             end(core)
 
@@ -163,7 +170,8 @@ def _wait_for(ros: Ros1, core: "subprocess.Popen[bytes]") -> None:
     pytest.fail("roscore has not started")
 
 
-def _generate(ros: Ros1) -> None:
+def generate(ros: Ros1) -> None:
+    """Has ROS's own generators make the classes of messages for programs beside the master."""
     ours = {name: PACKAGES / name for name in ("uav_gazebo_msgs", "gazebo_msgs")}
     theirs = {name: Path("/usr/share", name) for name in ("geometry_msgs", "std_msgs")}
     parts = [f"{name}:{folder / 'msg'}" for name, folder in (ours | theirs).items()]

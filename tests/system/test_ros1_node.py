@@ -300,6 +300,8 @@ answer = {{what: [getattr(import_module("uav_gazebo_msgs." + what), name)._md5su
 def test_gazebos_messages_are_those_of_gazebo():
     # as gazebo_msgs of ROS Noetic has them
     assert message_class("gazebo_msgs/ModelState")._md5sum == "9330fd35f2fcd82d457e54bd54e10593"
+    state = service_class("gazebo_msgs/GetModelState")._response_class
+    assert state._md5sum == "ccd51739bb00f0141629e87b792e92b9"
 
 
 def test_classes_are_made_for_other_programs(ros, tmp_path):

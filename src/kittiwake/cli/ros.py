@@ -35,14 +35,14 @@ def fly_by_ros(
     It stands still until all that a node can ask for takes effect at once. One that fails waits
     for somebody to begin it anew.
     """
-    from kittiwake.adapters.ros.bridge import TELLS_HZ, Bridge
+    from kittiwake.adapters.ros.bridge import Bridge, blocks_hz
     from kittiwake.runtime.clock import Clock
     from kittiwake.runtime.session import Session
 
-    node = _node(kind)
+    node = _node(kind, waits=scenario.ros.without_master == "wait")
     bridge = Bridge(node)
     try:
-        session = Session(scenario, Clock(speed), bridge.watch, TELLS_HZ)
+        session = Session(scenario, Clock(speed), bridge.watch, blocks_hz(scenario.ros))
         session.clock.paused = True
         with progress as follow, _opened_when_ready(session, bridge, node):
             while True:
@@ -70,11 +70,13 @@ def _begins_anew(session: "Session", log: "Log", node: "RosNode") -> bool:
         return session.wanted_again and not (session.over or stopped())
 
 
-def _node(kind: RosKind) -> "RosNode":
+def _node(kind: RosKind, *, waits: bool) -> "RosNode":
     if kind == "ros1":
         from kittiwake.adapters.ros.ros1.node import Ros1Node
 
-        return Ros1Node()
+        node = Ros1Node()
+        node.watch_master(waits=waits)
+        return node
     from kittiwake.adapters.ros.ros2.node import Ros2Node
 
     return Ros2Node()

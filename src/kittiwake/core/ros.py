@@ -30,6 +30,8 @@ class RosSettings(eqx.Module):
         path_points: of how many places at most; the longer a flight, the farther between them.
         origin: where the world's zero lies on the Earth, if ``world.origin`` does not say.
         command_timeout_s: after so long without a command a vehicle holds its place; 0 for never.
+        without_master: what happens in ROS 1 when the master dies: the flight may ``end``, or go on
+            and ``wait`` for another master.
     """
 
     world_frame: str = eqx.field(static=True, default="world")
@@ -41,6 +43,7 @@ class RosSettings(eqx.Module):
     path_points: Annotated[int, POINTS] = eqx.field(static=True, default=150)
     origin: Origin = UAV_GAZEBO_ORIGIN
     command_timeout_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+    without_master: Literal["end", "wait"] = eqx.field(static=True, default="end")
 
     def __check_init__(self) -> None:
         """Refuses names that no frame can have, and one frame for all vehicles."""

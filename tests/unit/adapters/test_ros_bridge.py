@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.unit.runtime.hands import Hands
 
-from kittiwake.adapters.ros.bridge import TELLS_HZ, Bridge
+from kittiwake.adapters.ros.bridge import Bridge, blocks_hz
 from kittiwake.adapters.ros.tuning import LiveGains
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.clock import Clock
@@ -67,7 +67,7 @@ class Served(Hands):
     def __init__(self, scenario):
         self.node = Node()
         self.bridge = Bridge(self.node)
-        self.session = Session(scenario, Clock(inf), self.bridge.watch, TELLS_HZ)
+        self.session = Session(scenario, Clock(inf), self.bridge.watch, blocks_hz(scenario.ros))
         super().__init__(scenario, self.session.course)
         self.settle()
         self.bridge.open(self.session)
@@ -135,6 +135,48 @@ def test_all_that_is_told_has_its_rate(served):
     assert frames == {"drone1", "drone2"}
     steps = np.diff([one["clock"] for one in told["/clock"]])
     assert set(steps) == {5_000_000}
+
+
+def test_odometry_is_told_at_every_step_where_that_is_asked_for():
+    overrides = ["ros.odometry_hz=1000", "time.rate_hz=1000"]
+    served = Served(load_scenario("ros-drones", overrides))
+    try:
+        served.fly(0.1)
+        stamps = [one["header"]["stamp"] for one in served.node.told["/drone1/odometry"]]
+        # a nanosecond of rounding
+        np.testing.assert_allclose(np.diff(stamps), 1e6, atol=1.0)
+    finally:
+        served.course.__exit__()
+
+
+def test_gazebo_tells_where_a_model_truly_is(served):
+    served.fly(0.5)
+    states = {
+        name: served.ask("/gazebo/get_model_state", model_name=name, relative_entity_name=frame)
+        for name, frame in (("drone1", ""), ("drone2", "world"))
+    }
+    truth = served.node.told["/drone1/ground_truth/odometry"][-1]
+    state = states["drone1"]
+    assert state["success"]
+    assert state["header"]["frame_id"] == "world"
+    assert state["pose"] == truth["pose"]["pose"]
+    assert state["twist"] == truth["twist"]["twist"]
+    relative = served.ask(
+        "/gazebo/get_model_state", model_name="drone2", relative_entity_name="drone1"
+    )
+    assert relative["header"]["frame_id"] == "drone1"
+    one, other = (states[name]["pose"]["position"] for name in ("drone1", "drone2"))
+    apart_m = np.linalg.norm([other[axis] - one[axis] for axis in "xyz"])
+    found_m = np.linalg.norm([*relative["pose"]["position"].values()])
+    assert found_m == pytest.approx(apart_m, rel=1e-12)
+
+
+@pytest.mark.parametrize("names", [("drone3", ""), ("drone1", "drone3")])
+def test_a_model_that_is_not_there_has_no_state(served, names):
+    model, relative = names
+    answer = served.ask("/gazebo/get_model_state", model_name=model, relative_entity_name=relative)
+    assert "success" not in answer
+    assert "there is no model 'drone3'" in answer["status_message"]
 
 
 def test_a_command_of_another_mode_is_kept_and_told_once(served):

@@ -144,11 +144,11 @@ def test_thrust_below_zero_is_none():
         *(("thrust_torque", f) for f in ("thrust", "torque")),
     ],
 )
-@pytest.mark.parametrize("value", [float("nan"), float("-inf")])
-def test_what_is_not_finite_is_refused_by_its_name(mode, field, value):
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), 1e308, -1e308])
+def test_what_cannot_be_flown_is_refused_by_its_name(mode, field, value):
     is_number = isinstance(getattr(message(), field), float)
     bad = message(**{field: value if is_number else vector(0.0, value)})
-    with pytest.raises(CommandError, match=f"^{field} is"):
+    with pytest.raises(CommandError, match=rf"^{field}(\.y)? is .*; must be from -\d"):
         BY_NAME[mode].read(bad)
 
 
@@ -202,6 +202,26 @@ def test_a_model_state_is_a_start_with_rates_of_the_body():
                 )
             },
             "norm 0; a rotation is a unit quaternion",
+        ),
+        *(
+            (
+                {
+                    "pose": SimpleNamespace(
+                        position=vector(),
+                        orientation=SimpleNamespace(w=0.0, x=large, y=0.0, z=0.0),
+                    )
+                },
+                "; a rotation is a unit quaternion",
+            )
+            for large in (1e308, float("inf"), float("nan"))
+        ),
+        (
+            {"twist": SimpleNamespace(linear=vector(0.0, 1e308), angular=vector())},
+            r"twist\.linear\.y is 1e\+308; must be from -1000 to 1000 m/s",
+        ),
+        (
+            {"twist": SimpleNamespace(linear=vector(), angular=vector(-1e308))},
+            r"twist\.angular\.x is -1e\+308",
         ),
     ],
 )

@@ -13,15 +13,17 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
+from kittiwake.core.ranges import (
+    LARGEST_ACCELERATION_MPS2,
+    LARGEST_ANGLE_RAD,
+    LARGEST_POSITION_M,
+    LARGEST_TIME_S,
+    LARGEST_VELOCITY_MPS,
+)
+
 VERSION = 1
 # of the packet that opens a connection, which has no number of its own
 OPENING = 0
-LARGEST_POSITION_M = 1e7
-LARGEST_VELOCITY_MPS = 1e3
-# of an impact as well: 10 m/s lost within 0.1 ms
-LARGEST_ACCELERATION_MPS2 = 1e5
-LARGEST_YAW_RAD = 1e6
-LARGEST_TIME_S = 1e12
 
 Triple: TypeAlias = tuple[float, float, float]
 Words: TypeAlias = Annotated[list[str | int], msgspec.Meta(max_length=64)]
@@ -172,7 +174,7 @@ def in_range(packet: FromMember) -> bool:
             _all_below(packet.position_m, LARGEST_POSITION_M)
             and _all_below(packet.velocity_mps, LARGEST_VELOCITY_MPS)
             and _all_below(packet.acceleration_mps2 or (), LARGEST_ACCELERATION_MPS2)
-            and _all_below((packet.yaw_rad,), LARGEST_YAW_RAD)
+            and _all_below((packet.yaw_rad,), LARGEST_ANGLE_RAD)
             and _all_below((packet.time_s,), LARGEST_TIME_S)
         )
     return True

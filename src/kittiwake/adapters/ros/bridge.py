@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kittiwake.adapters.ros.desk import SET_STATE, Answer, Desk
+from kittiwake.adapters.ros.desk import GET_STATE, SET_STATE, Answer, Desk
 from kittiwake.adapters.ros.gains_desk import GainsDesk
 from kittiwake.adapters.ros.messages.plain import CLOCK, clock, legal_names
 from kittiwake.adapters.ros.messages.scene import OBSTACLES, obstacles
 from kittiwake.adapters.ros.messages.telemetry import Telemetry, static_transforms
+from kittiwake.adapters.ros.model_states import ModelStates
 from kittiwake.adapters.ros.node import RosNode
 from kittiwake.adapters.ros.pilot import Pilot
 from kittiwake.adapters.ros.places import start_of
@@ -21,16 +22,22 @@ from kittiwake.adapters.ros.sticks import Sticks
 from kittiwake.adapters.ros.vehicle_services import VehicleServices
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
+from kittiwake.core.ros import RosSettings
 from kittiwake.runtime.live import LiveCourse
 from kittiwake.runtime.session import Session
 from kittiwake.runtime.watch import Block
 
-# blocks of a flight a second, and so the most that anything is told
+# blocks of a flight a second, where odometry is not to be told more often
 TELLS_HZ = 200.0
 # how often whoever began anew looks whether the next flight is there
 LOOKS_S = 0.02
 
 Publish = Callable[[Mapping[str, Any]], None]
+
+
+def blocks_hz(settings: RosSettings) -> float:
+    """So many blocks a second that odometry has its rate, up to that of the physics."""
+    return max(TELLS_HZ, float(settings.odometry_hz))
 
 
 class Bridge:
@@ -45,6 +52,7 @@ class Bridge:
         self._told: list[tuple[Telemetry, str, dict[str, Publish]]] = []
         self._pilots: list[Pilot] = []
         self._gains: GainsDesk | None = None
+        self._states: ModelStates | None = None
         self._beginning = threading.Lock()
 
     def open(self, session: Session) -> None:
@@ -73,7 +81,10 @@ class Bridge:
             gains.offer(name, f"/{space}")
         node.transforms(still=True)(still)
         node.publisher("/obstacles", OBSTACLES, latched=True)(obstacles(scenario.world, settings))
-        self._take_orders(desk, {space: name for name, space in spaces.items()})
+        vehicles = {space: name for name, space in spaces.items()}
+        self._states = states = ModelStates(vehicles, columns, settings)
+        desk.serve("/gazebo/get_model_state", GET_STATE, states.answer)
+        self._take_orders(desk, vehicles)
         self._told = told
 
     def close(self) -> None:
@@ -84,6 +95,8 @@ class Bridge:
     def watch(self, block: Block) -> None:
         """Tells what a block has brought."""
         turned: list[Mapping[str, Any]] = []
+        if self._states is not None:
+            self._states.watch(block)
         for telemetry, name, publish in self._told:
             rows = block[name]
             for topic, message in telemetry.messages(rows, live=True):

@@ -6,9 +6,10 @@ from typing import Any, TypeAlias
 from kittiwake.adapters.ros.node import Refused, RosNode
 from kittiwake.core.errors import KittiwakeError
 
-EMPTY, TRIGGER, SET_STATE = "std_srvs/Empty", "std_srvs/Trigger", "gazebo_msgs/SetModelState"
+EMPTY, TRIGGER = "std_srvs/Empty", "std_srvs/Trigger"
+SET_STATE, GET_STATE = "gazebo_msgs/SetModelState", "gazebo_msgs/GetModelState"
 # where the response of a service has room for a reason
-REASONS = {TRIGGER: "message", SET_STATE: "status_message"}
+REASONS = {TRIGGER: "message", SET_STATE: "status_message", GET_STATE: "status_message"}
 
 Answer: TypeAlias = Mapping[str, Any]
 

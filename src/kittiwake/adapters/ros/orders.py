@@ -9,10 +9,20 @@ Source: uav_gazebo (francofusco), its messages and "Orientation vector", "Angula
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import cos, isfinite, sin
+from math import cos, sin
 from typing import Any, NamedTuple
 
-from kittiwake.core.errors import CommandError
+from kittiwake.adapters.ros.ranges import (
+    ACCELERATION,
+    ANGLE,
+    FORCE,
+    POSITION,
+    RATE,
+    TORQUE,
+    TURN,
+    VELOCITY,
+    Range,
+)
 from kittiwake.core.signals import (
     BodyVelocityYawRate,
     PositionYaw,
@@ -81,23 +91,26 @@ def position_yaw(message: Any) -> Maneuver:
     """A PositionYawControl.
 
     Raises:
-        CommandError: for numbers that are not finite, as all of these do.
+        CommandError: for numbers that are not finite or too large, as all of these do.
     """
     return Obey(
         PositionYaw(
-            _vector(message, "position"),
-            _number(message, "yaw"),
-            _vector(message, "velocity"),
-            _vector(message, "acceleration"),
-            yaw_rate_radps=_number(message, "yaw_rate"),
+            _vector(message, "position", POSITION),
+            _number(message, "yaw", ANGLE),
+            _vector(message, "velocity", VELOCITY),
+            _vector(message, "acceleration", ACCELERATION),
+            yaw_rate_radps=_number(message, "yaw_rate", RATE),
         )
     )
 
 
 def velocity_yawrate(message: Any) -> Maneuver:
     """A VelocityYawRateControl."""
-    velocity, acceleration = _vector(message, "velocity"), _vector(message, "acceleration")
-    rate = _number(message, "yaw_rate")
+    velocity, acceleration = (
+        _vector(message, "velocity", VELOCITY),
+        _vector(message, "acceleration", ACCELERATION),
+    )
+    rate = _number(message, "yaw_rate", RATE)
     if message.body_frame:
         return Ahead(BodyVelocityYawRate(velocity, rate, acceleration))
     return Obey(VelocityYawRate(velocity, rate, acceleration))
@@ -105,7 +118,7 @@ def velocity_yawrate(message: Any) -> Maneuver:
 
 def thrust_attitude(message: Any) -> Maneuver:
     """A ThrustAttitudeControl."""
-    angles, rates = _vector(message, "attitude"), _vector(message, "attitude_rates")
+    angles, rates = _vector(message, "attitude", ANGLE), _vector(message, "attitude_rates", RATE)
     attitude = of_xyz_angles(angles)
     omega = attitude.inverse().rotate(angular_velocity_world(angles, rates))
     return Obey(ThrustAttitude(_thrust_n(message), attitude, omega))
@@ -114,7 +127,10 @@ def thrust_attitude(message: Any) -> Maneuver:
 def thrust_velocity(message: Any) -> Maneuver:
     """A ThrustVelocityControl."""
     thrust_n = _thrust_n(message)
-    velocity, acceleration = _vector(message, "velocity"), _vector(message, "acceleration")
+    velocity, acceleration = (
+        _vector(message, "velocity", RATE),
+        _vector(message, "acceleration", TURN),
+    )
 
     def turn(q_world_from_body: Quaternion) -> ThrustRates:
         body = q_world_from_body.inverse()
@@ -125,7 +141,7 @@ def thrust_velocity(message: Any) -> Maneuver:
 
 def thrust_torque(message: Any) -> Maneuver:
     """A ThrustTorqueControl."""
-    thrust_n, torque = _thrust_n(message), _vector(message, "torque")
+    thrust_n, torque = _thrust_n(message), _vector(message, "torque", TORQUE)
 
     def turn(q_world_from_body: Quaternion) -> ThrustTorque:
         return ThrustTorque(thrust_n, q_world_from_body.inverse().rotate(torque))
@@ -184,21 +200,14 @@ def angular_velocity_world(angles_rad: Vec3, rates_radps: Vec3) -> Vec3:
 
 def _thrust_n(message: Any) -> float:
     """Rotors do not pull down."""
-    return max(_number(message, "thrust"), 0.0)
+    return max(_number(message, "thrust", FORCE), 0.0)
 
 
-def _number(message: Any, name: str) -> float:
+def _number(message: Any, name: str, range_: Range) -> float:
     value = float(getattr(message, name))
-    if not isfinite(value):
-        said = f"{name} is {value}; must be a finite number"
-        raise CommandError(said)
+    range_.check(name, value)
     return value
 
 
-def _vector(message: Any, name: str) -> Vec3:
-    vector = getattr(message, name)
-    found = Vec3(float(vector.x), float(vector.y), float(vector.z))
-    if not all(map(isfinite, (found.x, found.y, found.z))):
-        said = f"{name} is ({found.x}, {found.y}, {found.z}); must be three finite numbers"
-        raise CommandError(said)
-    return found
+def _vector(message: Any, name: str, range_: Range) -> Vec3:
+    return range_.vector(name, getattr(message, name))

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kittiwake.adapters.ros.orders import INACTIVE, MODES, Mode
+from kittiwake.adapters.ros.ranges import POSITION as HEIGHT
+from kittiwake.adapters.ros.ranges import TIME
 from kittiwake.core.errors import CommandError, KittiwakeError, LadderError
 from kittiwake.core.signals import Off, PositionYaw
 from kittiwake.geometry.vec3 import Vec3
@@ -125,6 +127,7 @@ class Pilot:
         if not height_m > 0.0:
             message = f"height is {height_m:g} m; must be above 0"
             raise CommandError(message)
+        HEIGHT.check("height", height_m)
         ramp = RampTo(rise_m=height_m, duration_s=_time(duration_s), idle_s=_pause(idle_s))
         with self._lock:
             self._look_around()
@@ -283,14 +286,16 @@ def _written(mode: Mode) -> str:
 
 def _time(duration_s: float) -> float | None:
     """Of a ramp; none given is the usual one."""
-    if duration_s < 0.0 or not np.isfinite(duration_s):
+    if duration_s < 0.0:
         message = f"a ramp of {duration_s:g} s is not allowed; must be above 0, or 0 for the usual"
         raise CommandError(message)
+    TIME.check("its time", duration_s)
     return duration_s or None
 
 
 def _pause(idle_s: float) -> float:
-    if idle_s < 0.0 or not np.isfinite(idle_s):
+    if idle_s < 0.0:
         message = f"idle_time is {idle_s:g} s; must be at least 0"
         raise CommandError(message)
+    TIME.check("idle_time", idle_s)
     return idle_s

@@ -1,9 +1,10 @@
 """Where a vehicle is to be put, as Gazebo's model states say it."""
 
 from collections.abc import Mapping
-from math import hypot, sqrt
+from math import hypot
 from typing import Any
 
+from kittiwake.adapters.ros.ranges import POSITION, RATE, VELOCITY
 from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ros import RosSettings
@@ -19,7 +20,7 @@ def start_of(state: Any, vehicles: Mapping[str, str], settings: RosSettings) -> 
 
     Raises:
         CommandError: for a vehicle that is not there, a frame that is not the world's, or an
-            orientation that is no unit quaternion.
+            orientation that is no unit quaternion; for numbers that are not finite or too large.
     """
     if state.model_name not in vehicles:
         message = f"there is no model '{state.model_name}'. "
@@ -31,7 +32,7 @@ def start_of(state: Any, vehicles: Mapping[str, str], settings: RosSettings) -> 
         )
         raise CommandError(message)
     q = state.pose.orientation
-    length = sqrt(hypot(q.w, q.x) ** 2 + hypot(q.y, q.z) ** 2)
+    length = hypot(q.w, q.x, q.y, q.z)
     if not abs(length - 1.0) <= UNIT_TOLERANCE:
         message = (
             f"orientation has the norm {length:.6g}; a rotation is a unit quaternion, such as "
@@ -42,16 +43,12 @@ def start_of(state: Any, vehicles: Mapping[str, str], settings: RosSettings) -> 
     angles = attitude.to_euler()
     twist = state.twist
     start = Start(
-        _vector(state.pose.position),
+        POSITION.vector("position", state.pose.position),
         *(float(angles.roll_rad), float(angles.pitch_rad), float(angles.yaw_rad)),
-        _vector(twist.linear),
-        _plain(attitude.inverse().rotate(_vector(twist.angular))),
+        VELOCITY.vector("twist.linear", twist.linear),
+        _plain(attitude.inverse().rotate(RATE.vector("twist.angular", twist.angular))),
     )
     return vehicles[state.model_name], start
-
-
-def _vector(message: Any) -> Vec3:
-    return Vec3(float(message.x), float(message.y), float(message.z))
 
 
 def _plain(vector: Vec3) -> Vec3:

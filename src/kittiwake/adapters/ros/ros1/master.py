@@ -3,14 +3,19 @@
 import sys
 import threading
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xmlrpc.client import ServerProxy
 
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import RosError
 
+if TYPE_CHECKING:
+    from kittiwake.adapters.ros.ros1.node import Ros1Node
+
 # how long a master may take to answer
 PATIENCE_S = 2.0
+# how often it is looked whether it is still there, and when it counts as dead
+LOOKS_S, MISSES = 1.0, 2
 
 
 def check_place(name: str) -> None:
@@ -31,12 +36,73 @@ def check_place(name: str) -> None:
         raise RosError(message)
 
 
+class MasterWatch(threading.Thread):
+    """Asks the master again and again whether it is there, as no node of ROS 1 does by itself.
+
+    Args:
+        node: which says what happens, and has its publishers, subscribers and services registered
+            again at another master.
+        waits: whether to wait for another master; the node leaves ROS otherwise.
+    """
+
+    def __init__(self, node: "Ros1Node", *, waits: bool) -> None:
+        super().__init__(name="watch of the ROS master", daemon=True)
+        self._node, self._waits = node, waits
+        self._uri = library("rosgraph").get_master_uri()
+
+    def run(self) -> None:
+        """Until the node leaves."""
+        known = self._pid()
+        is_there, missed = True, 0
+        while not self._node.left.wait(LOOKS_S):
+            pid = self._pid()
+            missed = missed + 1 if pid is None else 0
+            # another one has no node registered, also where nobody missed the one before
+            is_gone = missed >= MISSES or pid not in (None, known)
+            if is_gone and is_there:
+                is_there = False
+                self._node.error(f"the ROS master at {self._uri} has died; {self._what_now()}")
+                if not self._waits:
+                    self._node.left.set()
+                    return
+            if not is_there and pid is not None:
+                is_there, known = True, pid
+                try:
+                    self._register()
+                except (OSError, library("rosgraph").MasterException):
+                    is_there = False  # it has died again
+                    continue
+                self._node.warn(f"registered at the ROS master that answers at {self._uri} now")
+
+    def _what_now(self) -> str:
+        return "the flight goes on, and waits for another" if self._waits else "the flight ends"
+
+    def _pid(self) -> int | None:
+        return _Answers(self._uri, self._node.name).pid
+
+    def _register(self) -> None:
+        """Tells the master of all that the node has, and the node of those who publish for it."""
+        rosgraph, rospy = library("rosgraph"), library("rospy")
+        registration = library("rospy.impl.registration")
+        master, uri = rosgraph.Master(self._node.name, self._uri), rospy.get_node_uri()
+        topics = registration.get_topic_manager()
+        for topic, kind in topics.get_publications():
+            master.registerPublisher(topic, kind, uri)
+        for topic, kind in topics.get_subscriptions():
+            publishers = master.registerSubscriber(topic, kind, uri)
+            with ServerProxy(uri) as own:
+                own.publisherUpdate("/master", topic, publishers)
+        for service, service_uri in registration.get_service_manager().get_services():
+            master.registerService(service, service_uri, uri)
+
+
 class _Answers(threading.Thread):
     """Who answered in time. Looking names up and connecting may take minutes by itself."""
 
     def __init__(self, uri: str, node: str) -> None:
         super().__init__(daemon=True)
         self.master = self.namesake = False
+        self.pid: int | None = None
         self._uri, self._node = uri, node
         self.start()
         self.join(PATIENCE_S)
@@ -45,8 +111,8 @@ class _Answers(threading.Thread):
         # whatever goes wrong, it is not a master that answers
         with suppress(Exception):
             with ServerProxy(self._uri) as master:
-                master.getPid(self._node)
-                self.master = True
+                answer: Any = master.getPid(self._node)
+                self.pid, self.master = int(answer[2]), True
                 found: Any = master.lookupNode(self._node, self._node)
             _, _, node_uri = found
             with ServerProxy(node_uri) as node:

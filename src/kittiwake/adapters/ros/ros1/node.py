@@ -11,7 +11,7 @@ from kittiwake.adapters.ros.ros1.filling import filler
 from kittiwake.adapters.ros.ros1.gains import offer
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.adapters.ros.ros1.logs import keep_to_itself
-from kittiwake.adapters.ros.ros1.master import check_place
+from kittiwake.adapters.ros.ros1.master import MasterWatch, check_place
 from kittiwake.core.errors import RosError
 
 # messages that wait for a listener which takes them slower than they come
@@ -104,6 +104,13 @@ class Ros1Node:
         topic = "/tf_static" if still else "/tf"
         publish = self.publisher(topic, "tf2_msgs/TFMessage", latched=still)
         return lambda transforms: publish({"transforms": transforms})
+
+    def watch_master(self, *, waits: bool) -> None:
+        """Notices from now on when the master dies, and says so.
+
+        The node then leaves ROS, or waits for another master, where it registers again.
+        """
+        MasterWatch(self, waits=waits).start()
 
     def parameter(self, name: str, otherwise: str) -> str:
         """A private parameter of the node."""

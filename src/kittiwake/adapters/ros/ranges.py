@@ -1,0 +1,55 @@
+"""Which numbers are taken from messages of ROS: those that a hub takes, too."""
+
+from typing import Any, NamedTuple
+
+from kittiwake.core.errors import CommandError
+from kittiwake.core.ranges import (
+    LARGEST_ACCELERATION_MPS2,
+    LARGEST_ANGLE_RAD,
+    LARGEST_ANGULAR_ACCELERATION_RADPS2,
+    LARGEST_ANGULAR_RATE_RADPS,
+    LARGEST_FORCE_N,
+    LARGEST_POSITION_M,
+    LARGEST_TIME_S,
+    LARGEST_TORQUE_NM,
+    LARGEST_VELOCITY_MPS,
+)
+from kittiwake.geometry.vec3 import Vec3
+
+
+class Range(NamedTuple):
+    """From minus to plus a number of a unit."""
+
+    largest: float
+    unit: str
+
+    def check(self, name: str, value: float) -> None:
+        """Refuse a number of a message that is beyond the range, or not a number.
+
+        Raises:
+            CommandError: with its name.
+        """
+        if not abs(value) <= self.largest:
+            message = (
+                f"{name} is {value:g}; must be from {-self.largest:g} to {self.largest:g} "
+                f"{self.unit}"
+            )
+            raise CommandError(message)
+
+    def vector(self, name: str, given: Any) -> Vec3:
+        """The vector of a message; raises as ``check`` for each of its parts."""
+        found = Vec3(float(given.x), float(given.y), float(given.z))
+        for axis, value in (("x", found.x), ("y", found.y), ("z", found.z)):
+            self.check(f"{name}.{axis}", float(value))
+        return found
+
+
+POSITION = Range(LARGEST_POSITION_M, "m")
+VELOCITY = Range(LARGEST_VELOCITY_MPS, "m/s")
+ACCELERATION = Range(LARGEST_ACCELERATION_MPS2, "m/s^2")
+ANGLE = Range(LARGEST_ANGLE_RAD, "rad")
+RATE = Range(LARGEST_ANGULAR_RATE_RADPS, "rad/s")
+TURN = Range(LARGEST_ANGULAR_ACCELERATION_RADPS2, "rad/s^2")
+FORCE = Range(LARGEST_FORCE_N, "N")
+TORQUE = Range(LARGEST_TORQUE_NM, "N m")
+TIME = Range(LARGEST_TIME_S, "s")
