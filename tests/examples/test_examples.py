@@ -89,6 +89,7 @@ def test_own_controller(printed):
     assert misses[-1] < 0.15
 
 
+@pytest.mark.slow
 def test_monte_carlo(printed):
     out, _ = printed("monte_carlo")
     assert "200 flights of 20 s" in out
@@ -100,6 +101,7 @@ def test_monte_carlo(printed):
         assert abs(mean - wanted) < 5 * spread / 200**0.5 + 0.001
 
 
+@pytest.mark.slow
 def test_gradient(printed):
     out, _ = printed("gradient")
     rows = numbers(r"gain (\S+) 1/s: ends (\S+) m from the goal, slope (\S+) m\^2 s", out)
@@ -113,6 +115,7 @@ def test_gradient(printed):
         assert slope * 1.1 < quotient < slope_after * 0.9
 
 
+@pytest.mark.slow
 def test_own_component(printed):
     out, _ = printed("own_component")
     ((rms_cm,),) = numbers(r"kept the place to (\d+\.\d) cm", out)
@@ -125,6 +128,7 @@ def test_hub_client(printed):
     assert off_cm < 20.0
 
 
+@pytest.mark.slow
 def test_read_a_log(printed):
     out, folder = printed("read_a_log")
     assert "log.mcap, scenario.yaml, summary.json" in out
@@ -136,6 +140,7 @@ def test_read_a_log(printed):
     assert "cm/s on average" in out
 
 
+@pytest.mark.slow
 def test_read_a_sensor(printed):
     out, _ = printed("read_a_sensor")
     ((readings, error_cm),) = numbers(r"(\d+) readings of the wall erred by (\d+\.\d) cm", out)
@@ -166,6 +171,7 @@ def leniently(single_precision):
 
 
 @pytest.mark.usefixtures("leniently")
+@pytest.mark.slow
 def test_a_learned_policy_is_saved_as_plain_arrays(ppo, tmp_path):
     spot = kw.make("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.2})
     settings = ppo.Settings(worlds=4, steps=8, epochs=1, batches=2, width=8)

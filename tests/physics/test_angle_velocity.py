@@ -322,6 +322,7 @@ def end_of_flight(numbers):
     return ended.position_world_m.array
 
 
+@pytest.mark.slow
 def test_gradients_of_a_flight_are_those_of_finite_differences():
     numbers = jnp.array([1.5, 0.0475, 1.5, 1.0, 0.0, 0.2, 10.2, 0.3, -0.5, 0.2, 0.4])
     found = jax.jit(jax.jacrev(end_of_flight))(numbers)

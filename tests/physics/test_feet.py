@@ -284,6 +284,7 @@ def _landing(count):
 
 
 @pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.slow
 def test_a_batch_lands_as_one_vehicle_does(count):
     many = _landing(64).reshape(64, -1)[:count]
     # vector instructions round sums of products differently in the last place

@@ -58,6 +58,7 @@ def published(speeds, duration_s):
 @pytest.mark.parametrize(
     ("parameters", "within"), [({}, PROMISED), (AS_PUBLISHED, SAME)], ids=["data", "published"]
 )
+@pytest.mark.slow
 def test_otter_sails_as_in_the_published_program(speeds, parameters, within):
     duration_s = STRAIGHT_S if speeds in STRAIGHT else TURN_S
     motion, _ = voyage(otter(**parameters), speeds, duration_s)
@@ -367,6 +368,7 @@ def test_water_that_accelerates_takes_a_hull_of_its_own_density_along():
     np.testing.assert_allclose(rate.angular_velocity_body_radps.array, 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_orbital_velocity_counts_as_current():
     velocity = Vec3(0.3, -0.2, 0.0)
     waves, _ = voyage(otter(), (80.0, 60.0), 10.0, world=level(velocity_world_mps=velocity))

@@ -117,6 +117,7 @@ def risen_s(values, wanted):
 SETTLED = 5.834
 
 
+@pytest.mark.slow
 def test_a_climb_is_critically_damped():
     height = flights()["climb"].position_world_m.z - HEIGHT_M
     assert height.max() <= 1.0

@@ -97,6 +97,7 @@ def test_what_touches_nothing_flies_on_its_own_model_to_the_last_bit(flown):
     np.testing.assert_array_equal(by_mujoco.frame("free"), by_feet.frame("free"))
 
 
+@pytest.mark.slow
 def test_friction_holds_a_block_on_a_slope_below_its_angle_and_lets_it_slide_above(flown):
     friction, duration_s = 0.3, 2.0
     log = flown({"held": block(friction=friction, **on_slope(12.0))}, platforms=slope(12.0))
@@ -167,6 +168,7 @@ def test_a_deck_that_moves_carries_what_stands_on_it(flown):
     assert (column(log, "rider", "contact")[100:] >= 1).all()
 
 
+@pytest.mark.slow
 def test_an_obstacle_stops_a_block_that_would_be_lost_otherwise(flown):
     wall = {"wall": {"type": "box", "centre_world_m": [2, 0, 5], "sides_m": [1, 4, 10]}}
     vehicles = {"thrown": block((0, 0, 5), velocity=(4, 0, 0))}

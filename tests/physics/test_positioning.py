@@ -101,6 +101,7 @@ def root_mean_square(numbers):
     return float(np.sqrt(np.mean(np.square(numbers))))
 
 
+@pytest.mark.slow
 def test_dead_reckoning_without_noise_arrives_where_it_believes_to_be():
     log = kw.load("dead-reckoning").run()
     frame = log.frame("os4")

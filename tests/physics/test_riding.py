@@ -275,6 +275,7 @@ def test_library_voyage_is_logged_with_its_water():
     assert (calm["z_m"] == 0.0).all()
 
 
+@pytest.mark.slow
 def test_seed_of_the_scenario_makes_the_waves():
     one, other = sailed(), sailed(seed=1)
     again = kw.load("strider-in-waves", SHORT).run().frame("strider")
@@ -282,6 +283,7 @@ def test_seed_of_the_scenario_makes_the_waves():
     assert np.abs(one["z_m"] - other["z_m"]).max() > 0.01
 
 
+@pytest.mark.slow
 def test_one_of_many_sails_as_one_alone():
     alone, together = sailed(), sailed(count=3)
     for name in ("x_m", "z_m", "qx", "water_height_m"):

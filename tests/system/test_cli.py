@@ -257,6 +257,7 @@ def test_the_summary_of_two_vehicles_knows_their_distance_and_events(row):
 # what a run prints
 
 
+@pytest.mark.slow
 def test_json_is_the_summary_alone_on_standard_output(process, tmp_path):
     running = process("run", *PLAIN, "--duration", 0.5, "--out", tmp_path, "--json")
     answer = wait_for(running)
@@ -706,6 +707,7 @@ def test_bags_hold_what_ros_would_have_been_told(row, tmp_path):
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "mcap", "rosbag1", "rosbag2"])
+@pytest.mark.slow
 def test_a_log_is_exported_from_a_folder_whose_name_the_locale_cannot_write(
     form, spot, process, tmp_path
 ):

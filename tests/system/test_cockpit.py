@@ -326,6 +326,7 @@ def test_the_scene_shows_the_drone_and_the_wall(flight):
     assert whole(flight[1]["live"])
 
 
+@pytest.mark.slow
 def test_a_log_is_replayed_with_the_same_scene(flight):
     out, _ = flight
     with kittiwake("view", out) as address, page_at(address) as (page, asked):

@@ -54,6 +54,7 @@ def test_a_flock_is_the_same_whatever_its_members_are_called(tmp_path):
     np.testing.assert_allclose(renamed[-1], places[-1], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_teams_go_to_their_own_targets_and_keep_clear_of_each_other(tmp_path):
     def team(name, start, target):
         return {
@@ -109,6 +110,7 @@ def test_behaviours_are_switched_in_flight():
         sim.switch("drone-1", ["cohesoin"])
 
 
+@pytest.mark.slow
 def test_formations_are_taken_up_one_after_another():
     log, places = flown("formation-change", **FOOTLESS)
     assert log.summary["status"] == "completed"

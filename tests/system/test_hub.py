@@ -835,6 +835,7 @@ def listening(base_port, name):
         return False
 
 
+@pytest.mark.slow
 def test_a_hub_that_is_killed_and_comes_back_finds_its_members(scenario):
     base_port = free_ports(8)
     with process(scenario, base_port) as first, ExitStack() as stack:

@@ -68,6 +68,7 @@ def test_the_library_lands_on_its_moving_deck_and_stays_on_it():
     assert frame["touch_offset_m"].iloc[-1] < 0.1
 
 
+@pytest.mark.slow
 def test_a_vehicle_without_thrust_rides_a_vessel_that_sails_and_turns(tmp_path):
     (tmp_path / "stopped.csv").write_text(STOPPED)
     log = flown(RIDE, tmp_path)
@@ -183,6 +184,7 @@ vehicles:
 
 
 @pytest.mark.parametrize("rate_hz", [100, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_vehicle_stands_on_the_deck_of_another_one_and_never_on_its_own(rate_hz, tmp_path):
     (tmp_path / "idle.csv").write_text(IDLE)
     log = flown(STACK % rate_hz, tmp_path)

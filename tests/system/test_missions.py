@@ -53,6 +53,7 @@ def times(log):
     return {event.event: event.time_s for event in log.events}
 
 
+@pytest.mark.slow
 def test_the_takeoff_has_the_figures_of_its_source():
     log = kw.load("takeoff").run()
     frame, said = log.frame("os4"), times(log)
@@ -67,6 +68,7 @@ def test_the_takeoff_has_the_figures_of_its_source():
     assert "not finished" not in " ".join(said)
 
 
+@pytest.mark.slow
 def test_landings_take_no_longer_than_published_and_are_soft():
     raised = {"vehicles.os4.count": 3, "vehicles.os4.spacing_m": [0, 0, 10], "time.duration_s": 16}
     log = kw.load("landing-10", raised).run()
@@ -231,6 +233,7 @@ def test_a_vehicle_without_feet_is_not_sent_to_land(tmp_path):
         simulation(tmp_path, STEPS.format(model="pelican", steps="{do: land}"))
 
 
+@pytest.mark.slow
 def test_a_step_is_looked_at_from_where_the_one_before_leads(tmp_path):
     # from the start 8 m up would be outside of the area
     climbs = "{do: land}, {do: {type: takeoff, height_m: 8}}"

@@ -76,6 +76,7 @@ answer = drone.flown((0.0, 0.0, 6.0), 1, "position_yaw", message, 14.0)
     np.testing.assert_allclose(rows[:, [X, Y, VX, VY]], 0.0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_velocity_is_reached_with_the_gain_of_its_loop(fly):
     rows = np.array(
         fly("""
@@ -111,6 +112,7 @@ answer = drone.flown((0.0, 0.0, 50.0), 3, "thrust_attitude", message, 2.0)
     assert roll_rad.max() < 0.2 + 1e-4
 
 
+@pytest.mark.slow
 def test_rates_and_torques_are_those_of_the_worlds_axes(fly):
     turned = """
 drone = Drone("drone1")
@@ -168,6 +170,7 @@ answer = drone.flown((0.0, 0.0, 50.0), {mode}, "thrust_torque", message, 1.0)
     np.testing.assert_allclose(rows[:, VZ], -falls_mps2 * at, atol=0.06)
 
 
+@pytest.mark.slow
 def test_taking_off_and_landing_are_those_of_the_manager(fly):
     found = fly(
         """
@@ -203,6 +206,7 @@ answer = dict(success=up.success, residual=up.residual, ramp=at_end[0] - begun, 
     assert found["mode"] == 0
 
 
+@pytest.mark.slow
 def test_gains_change_the_response_of_one_drone_and_not_of_the_other(fly):
     found = fly(
         """
@@ -270,6 +274,7 @@ answer = dict(modes=modes, places=[[p.success, p.status_message] for p in places
     )
 
 
+@pytest.mark.slow
 def test_a_gamepad_flies_places_and_drops(fly):
     found = fly("""
 drone = Drone("drone1")
@@ -295,6 +300,7 @@ answer = dict(first=first, ahead=ahead, mode=mode, dropped=drone.mode())
     assert found["dropped"] == 0
 
 
+@pytest.mark.slow
 def test_the_world_is_paused_stepped_sped_up_and_begun_anew(fly):
     found = fly(
         """
@@ -333,6 +339,7 @@ answer = dict(slow=slow, stands=stands, stepped=stepped, before=before, after=ti
     assert found["mode"] == 0
 
 
+@pytest.mark.slow
 def test_a_flight_that_fails_waits_to_begin_anew(fly):
     found = fly(
         """

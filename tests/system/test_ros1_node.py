@@ -195,12 +195,14 @@ answer.append(rospy.get_param("/drone/gains/Wp"))
 
 
 @pytest.mark.usefixtures("stand_in")
+@pytest.mark.slow
 def test_one_change_goes_to_many_drones(ros):
     with ros.ours(*CONFIGURES, "drone", "other"):
         assert ros.peer(CHANGE.replace("PLACES", "'drone/gains', 'other/gains'")) == [1.5, 1.5]
 
 
 @pytest.mark.usefixtures("stand_in")
+@pytest.mark.slow
 def test_drones_are_configured_wherever_they_stand(ros):
     with ros.ours(*CONFIGURES, "third", "_base_ns:=fleet", "_servers_ns:=control"):
         assert ros.peer(CHANGE.replace("PLACES", "'fleet/third/control'")) == [1.5]
@@ -214,6 +216,7 @@ def test_drones_that_are_not_there_cannot_be_configured(ros):
     assert "nobody offers gains at /nobody/gains" in said
 
 
+@pytest.mark.slow
 def test_the_example_flies_a_circle_ahead_of_its_drone(ros):
     program = ("-m", "kittiwake.adapters.ros.nodes.example_control")
     with ros.ours(*program, "--namespace", "d2", "--radius", 2, "--height", 3, "--rate", 0.5):

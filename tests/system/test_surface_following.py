@@ -87,6 +87,7 @@ def test_its_only_range_is_new_sixteen_times_a_second_and_across_the_slope(slope
         pytest.param("surface-parabola", to_parabola, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_a_curved_surface_is_followed_within_a_decimetre(name, distance_to):
     log = kw.load(name).run()
     frame = log.frame("drone")

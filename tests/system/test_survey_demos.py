@@ -91,6 +91,7 @@ def test_the_sweep_is_sailed_in_the_time_of_the_original():
 @pytest.mark.parametrize(
     "name", ["survey-box", pytest.param("survey-sweep", marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_the_vessel_keeps_to_its_limits(name):
     vessel = flight(name).vessel
     assert np.hypot(vessel["vx_mps"], vessel["vy_mps"]).max() <= 1.05

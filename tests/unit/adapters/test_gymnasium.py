@@ -166,6 +166,7 @@ def test_a_mask_says_which_worlds(three, mask, said):
         three.reset(options={"reset_mask": mask})
 
 
+@pytest.mark.slow
 def test_what_each_agent_got_is_told_also_of_episodes_that_ended(three):
     three.reset(seed=0)
     for number in range(5):
@@ -216,6 +217,7 @@ def living():
     return sum(isinstance(one, Single) for one in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_what_closed_environments_had_compiled_is_released(env):
     before = living()
     for gravity_mps2 in (9.7, 9.75, 9.8, 9.85):

@@ -202,6 +202,7 @@ def test_a_command_of_another_mode_is_kept_and_told_once(served):
     assert served.where("drone2")[2] < 0.1
 
 
+@pytest.mark.slow
 def test_a_mode_without_a_command_follows_zeros(served):
     served.ask("/drone2/switch_mode", mode={"mode": 1})
     served.fly(20.0)
@@ -225,6 +226,7 @@ def test_a_vehicle_whose_commands_stop_holds_its_place(served):
     assert len(served.node.said) == 1
 
 
+@pytest.mark.slow
 def test_a_place_is_a_command_that_lasts(served):
     served.ask("/drone1/switch_mode", mode={"mode": 1})
     served.hear("/drone1/position_yaw/command", **position(position=ZERO | {"z": 7.0}))
@@ -362,6 +364,7 @@ LAND = {"force_landing": False, "land_time": 4.0, "idle_time": 6.0, "maximum_res
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_commands_of_places_do_not_end_a_ramp(served):
     placed(served, "drone1", (0.0, 0.0, 0.002))
     away = position(position={"x": 50.0, "y": 0.0, "z": 0.0})
@@ -425,6 +428,7 @@ def mixed():
     served.course.__exit__()
 
 
+@pytest.mark.slow
 def test_drones_of_one_entry_show_gains_that_one_of_them_was_told(mixed):
     names = [name for name in mixed.node.gains if "drone" in name]
     one, other = names

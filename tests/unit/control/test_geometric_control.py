@@ -140,6 +140,7 @@ def attitudes(frame):
     return np.moveaxis(np.array(rows), -1, 0)
 
 
+@pytest.mark.slow
 def test_a_quadrotor_upside_down_has_righted_itself_after_six_seconds():
     frame = kw.load("upside-down").run().frame("lee-2010")
     place = frame[["x_m", "y_m", "z_m"]].to_numpy() - [0.0, 0.0, 40.0]

@@ -136,6 +136,7 @@ def hover_speeds(dynamics, u):
     return RotorSpeeds((speed, speed, speed, speed))
 
 
+@pytest.mark.slow
 def test_motion_near_hover_is_that_of_the_steps_of_a_body_with_drag():
     dynamics, law = flown_by_lqr("hover-rigid-body", "rigid-body", DRAGGED)
     a, b = differences(dynamics, wrench)
@@ -146,6 +147,7 @@ def test_motion_near_hover_is_that_of_the_steps_of_a_body_with_drag():
 
 
 @pytest.mark.parametrize("vehicle", ["hummingbird", "os4"])
+@pytest.mark.slow
 def test_motion_near_hover_is_that_of_the_steps_of_rotors_at_the_speed_of_hover(vehicle):
     dynamics, law = flown_by_lqr(f"hover-{vehicle}", vehicle)
     a, _ = differences(dynamics, hover_speeds)

@@ -166,6 +166,7 @@ def test_a_velocity_in_body_axes_is_turned_by_the_attitude():
     assert back.velocity_in_body_axes is False
 
 
+@pytest.mark.slow
 def test_switching_into_a_commanded_mode_goes_over_to_its_last_command_without_a_jump():
     state, before = after(replace(everything(), mode=MODE["torque"]))
     state, found = stepped(state, replace(everything(), mode=MODE["rates"]))

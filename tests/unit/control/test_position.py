@@ -257,6 +257,7 @@ def test_velocity_is_followed_within_its_time_constant():
 
 
 @pytest.mark.parametrize("gravity_mps2", [1.62, pytest.param(3.71, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_hover_keeps_its_height_under_any_gravity(gravity_mps2):
     vehicles = {"crazyflie": 500, "rigid-body": 500, "angle-velocity": 200}
     for name, rate_hz in vehicles.items():

@@ -208,5 +208,6 @@ def test_the_librarys_helix_is_flown_within_5_cm():
     assert off_course_m("helix", "ar-drone").max() < 0.05
 
 
+@pytest.mark.slow
 def test_the_librarys_minimum_snap_is_flown_within_5_cm():
     assert off_course_m("minimum-snap", "ar-drone").max() < 0.05

@@ -66,6 +66,7 @@ def flown():
         return one, jax.jit(lambda state: one.rollout(state, 50)[0])(start)
 
 
+@pytest.mark.slow
 def test_vehicles_that_change_groups_keep_their_own_states(flown):
     one, state = flown
     # a sensor makes the auk a kind of its own

@@ -43,6 +43,7 @@ def test_a_signal_inside_another_is_refused_by_its_whole_name(command, message):
         numbers_of({"drone": command}, {})
 
 
+@pytest.mark.slow
 def test_modes_are_switched_from_a_persons_own_loop():
     simulation = kw.load("mode-tour")
     simulation.reset()

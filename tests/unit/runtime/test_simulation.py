@@ -337,6 +337,7 @@ def test_running_leaves_a_flight_by_hand_where_it_is(pair):
 
 
 @pytest.mark.usefixtures("single_precision")
+@pytest.mark.slow
 def test_single_precision_flies_nearly_the_same():
     told = {"time.duration_s": 1, "vehicles.pelican.estimator": "truth"}
     single = kw.load("keep-spot", told, precision="float32").run()
@@ -374,6 +375,7 @@ def test_what_is_there_of_each_sensor_is_a_dictionary_to_jax(seen_by_the_pelican
 # built anew
 
 
+@pytest.mark.slow
 def test_simulations_built_anew_leave_nothing_behind():
     """Neither a program nor its fleet is kept by what JAX remembers of compiled functions."""
     left = []

@@ -26,6 +26,7 @@ def test_all_of_an_entry_may_have_one_partner():
     assert set(load_scenario("survey-pairs", alone).partners.values()) == {"strider"}
 
 
+@pytest.mark.slow
 def test_a_platform_may_be_one():
     barge = {"type": "moving", "position_world_m": [0, 0, 0.35], "length_m": 1, "width_m": 1}
     changes = {"world.platforms": {"barge": barge}, OWN: "barge"}

@@ -36,6 +36,7 @@ def ten(running_per_s):
         return scenes.Flights(make("keep-spot-10", **given))
 
 
+@pytest.mark.slow
 def test_ten_get_the_sum_of_what_each_costs(ten, running_per_s):
     """Effort in each step; how far off they are once, in the last of three."""
     state, _ = ten.reset(scenes.keys(1)[0])

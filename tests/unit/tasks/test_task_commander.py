@@ -52,6 +52,7 @@ def test_one_network_flies_each_agent_or_all_together(tmp_path):
         assert min(np.abs(ends[i] - ends[i - 1]).max() for i in range(3)) > 1e-3
 
 
+@pytest.mark.slow
 def test_commands_from_outside_go_before_it(tmp_path):
     path, _ = scenes.policy(tmp_path, 15, 4, "keep-spot")
     simulation = kw.load("keep-spot", overrides={"policy": str(path)})

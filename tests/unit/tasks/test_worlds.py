@@ -61,6 +61,7 @@ def test_an_episode_ends_when_its_time_is_up_and_the_next_one_begins_at_once(env
     assert np.abs(told[13][0][:, :3]).max() < np.abs(told[13][5][:, :3]).max()
 
 
+@pytest.mark.slow
 def test_some_worlds_begin_anew_beside_the_others(env):
     worlds = kw.Worlds(env, COUNT)
     which = np.array([True, False, False, True, False, False])
