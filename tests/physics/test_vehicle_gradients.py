@@ -22,10 +22,12 @@ GAINS = {
 TWINS = {"hover-ar-drone", "hover-crazyflie", "hover-lee-2010", "hover-os4", "hover-uav-gazebo"}
 # the vessel's program takes most of a minute to compile, the others' some seconds
 SLOW = TWINS | {"cruise-otter", "hover-hummingbird", "hover-rigid-body"}
+# two vehicles of the dynamics of hover-rigid-body
+SEVERAL = {"hover-from-shapes"}
 FLIGHTS = [
     pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
     for name in library.names()
-    if name.startswith(("hover-", "cruise-"))
+    if name.startswith(("hover-", "cruise-")) and name not in SEVERAL
 ]
 
 
