@@ -74,7 +74,7 @@ class Obstacle:
     """Something that sensors see, as lines in the world, and its shape that rays meet."""
 
     name: str
-    lines_world_m: tuple[Float64[np.ndarray, "points 3"], ...]
+    lines_world_m: tuple[Float64[np.ndarray, "_points 3"], ...]
     shape: "AbstractObstacle"
 
     @property
