@@ -105,6 +105,15 @@ class FollowSurface(AbstractTask):
         on_the_way = tolerance(truth.velocity_world_mps.x - self.speed_mps, margin=OFF_MPS)
         return kept * on_the_way / jnp.asarray(self.rate_hz)
 
+    def figures(self, goal: Float[Array, ""], scene: Scene) -> dict[str, Real]:
+        """Return by how much the distance from the surface is not the wanted one."""
+
+        def error_m(agent: Agent) -> Real:
+            place = agent.truth.position_world_m
+            return abs(nearest_obstacle(scene.world.obstacles, place).distance_m - goal)
+
+        return {"distance_error_m": jnp.asarray(scene.each(error_m)).max()}
+
     def baseline(
         self, goal: Float[Array, ""], agent: Agent, scene: Scene
     ) -> Float[Array, " numbers"]:

@@ -151,6 +151,15 @@ class Formation(AbstractTask):
         near = nearness(agent.surroundings.nearest_vehicle_m, APART_M)
         return (tolerance(away, margin=OFF_M) * held - near) / jnp.asarray(self.rate_hz)
 
+    def figures(self, goal: Centre, scene: Scene) -> dict[str, Real]:
+        """Return how far the furthest agent is from its place."""
+        count = rows(scene.agents.truth.position_world_m).shape[0]
+
+        def away_m(agent: Agent) -> Real:
+            return (self._place(goal, agent, count) - agent.truth.position_world_m).norm()
+
+        return {"furthest_agent_m": jnp.asarray(scene.each(away_m)).max()}
+
     def baseline(self, goal: Centre, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
         """To its place and on with the centre, giving way to the right of who is near."""
         seen = self.observe(goal, agent, scene)

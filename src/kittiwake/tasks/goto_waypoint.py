@@ -48,3 +48,12 @@ class GotoWaypoint(AbstractTask):
         del goal
         away = agent.truth.position_world_m - self.waypoint_world_m
         return -effort(agent.command) / self.rate_hz - jnp.where(scene.last, square(away), 0.0)
+
+    def figures(self, goal: Any, scene: Scene) -> dict[str, Real]:
+        """Return how far it is from the waypoint."""
+        del goal
+
+        def away_m(agent: Agent) -> Real:
+            return (agent.truth.position_world_m - self.waypoint_world_m).norm()
+
+        return {"distance_m": jnp.asarray(scene.each(away_m)).max()}

@@ -116,6 +116,11 @@ class Hallway(AbstractTask):
         del scene
         return (goal.x_m >= self.end_m).all()
 
+    def figures(self, goal: Progress, scene: Scene) -> dict[str, Real]:
+        """Return how far along the hallway the last agent is."""
+        del scene
+        return {"way_made_m": goal.x_m.min()}
+
     def baseline(self, goal: Progress, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
         """Where it sees farthest ahead, pushed off by what is near."""
         ranges = self.observe(goal, agent, scene).ranges_m

@@ -59,3 +59,12 @@ class Hover(AbstractTask):
         still = tolerance(truth.velocity_world_mps.norm(), margin=1.0)
         calm = tolerance(truth.angular_velocity_body_radps.norm(), margin=5.0)
         return near * (0.6 + 0.2 * still + 0.2 * calm) / jnp.asarray(self.rate_hz)
+
+    def figures(self, goal: Any, scene: Scene) -> dict[str, Real]:
+        """Return how far it is from the place."""
+        del goal
+
+        def away_m(agent: Agent) -> Real:
+            return (agent.truth.position_world_m - self.place_world_m).norm()
+
+        return {"distance_m": jnp.asarray(scene.each(away_m)).max()}

@@ -62,6 +62,15 @@ class AbstractKeepSpot(AbstractTask):
         running = effort(agent.command) + self.running_per_s * away
         return -running / self.rate_hz - jnp.where(scene.last, away, 0.0)
 
+    def figures(self, goal: Any, scene: Scene) -> dict[str, Real]:
+        """Return how far the furthest agent is from its spot."""
+        spots, _ = goal
+
+        def away_m(agent: Agent) -> Real:
+            return (agent.truth.position_world_m - Vec3.of(spots[agent.number])).norm()
+
+        return {"distance_m": jnp.asarray(scene.each(away_m)).max()}
+
 
 class KeepSpot(AbstractKeepSpot):
     """One Pelican."""

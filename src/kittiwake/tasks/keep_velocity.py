@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
+import jax.numpy as jnp
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.vehicle import Vehicle
@@ -75,3 +76,12 @@ class KeepVelocity(AbstractTask):
         del goal, scene
         error = agent.truth.velocity_world_mps - self.velocity_world_mps
         return -(effort(agent.command) + square(error)) / self.rate_hz
+
+    def figures(self, goal: Any, scene: Scene) -> dict[str, Real]:
+        """Return how far its velocity is from the wanted one."""
+        del goal
+
+        def error_mps(agent: Agent) -> Real:
+            return (agent.truth.velocity_world_mps - self.velocity_world_mps).norm()
+
+        return {"velocity_error_mps": jnp.asarray(scene.each(error_mps)).max()}

@@ -160,6 +160,12 @@ class LandOnDeck(AbstractTask):
         """Once all stand, or one is in the water."""
         return self._stands(goal).all() | scene.each(self._wet).any()
 
+    def figures(self, goal: Landing, scene: Scene) -> dict[str, Real]:
+        """Return how many agents stand on the deck, and how far the furthest is from it."""
+        del scene
+        landed = self._stands(goal).astype(goal.away_m.dtype).sum()
+        return {"landed": landed, "distance_m": goal.away_m.max()}
+
     def baseline(self, goal: Landing, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
         """Over the deck, and down in a cone; beside that it waits a little higher.
 

@@ -180,6 +180,11 @@ class ObstacleRace(AbstractTask):
         del scene
         return (goal.passed >= goal.gates_world_m.shape[0]).all()
 
+    def figures(self, goal: Race, scene: Scene) -> dict[str, Real]:
+        """Return how many gates the first agent has passed, and of how many."""
+        del scene
+        return {"gates_passed": goal.passed.max(), "gates": goal.gates_world_m.shape[0]}
+
     def baseline(self, goal: Race, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
         """At a speed to a place a little behind the gate, pushed off by what is near."""
         seen = self.observe(goal, agent, scene)

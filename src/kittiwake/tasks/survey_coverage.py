@@ -140,6 +140,11 @@ class SurveyCoverage(AbstractTask):
         newly = goal.newly[agent.number].astype(jnp.result_type(float))
         return WHOLE_AREA * newly / goal.covered.size - TIME_PER_S / self.rate_hz
 
+    def figures(self, goal: Survey, scene: Scene) -> dict[str, Real]:
+        """Return the covered part of the area."""
+        del scene
+        return {"covered": goal.covered.mean(dtype=jnp.result_type(float))}
+
     def ended(self, goal: Survey, scene: Scene) -> Flag:
         """Once nothing is left."""
         del scene

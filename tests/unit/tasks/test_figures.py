@@ -1,0 +1,41 @@
+"""What tasks tell of an episode beside its return."""
+
+import jax
+import numpy as np
+import pytest
+from tests.unit.tasks import scenes
+
+from kittiwake.tasks import TASKS
+from kittiwake.tasks.make import make
+
+QUICK = {"hover", "goto-waypoint"}
+
+
+def begun(name):
+    """The figures at the beginning of an episode, and where the agents are."""
+    env = make(name)
+    with env.mode():
+        state, _ = jax.jit(env.reset)(scenes.keys(1)[0])
+        scene = env.scene(state)
+        places = np.asarray(scene.each(lambda agent: agent.truth.position_world_m.array))
+        return env, jax.tree.map(float, env.task.figures(state.goal, scene)), places
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+        for name in TASKS.names()
+    ],
+)
+def test_each_task_has_finite_figures_of_its_own(name):
+    figures = begun(name)[1]
+    assert figures
+    assert np.isfinite([*figures.values()]).all()
+
+
+def test_distance_is_that_of_the_furthest_agent():
+    env, figures, places = begun("goto-waypoint")
+    wanted = np.asarray(env.task.waypoint_world_m.array)
+    away_m = np.linalg.norm(places - wanted, axis=1).max()
+    assert figures["distance_m"] == pytest.approx(away_m, rel=1e-6)
