@@ -128,6 +128,7 @@ def test_a_climb_is_critically_damped():
     np.testing.assert_allclose(height, expected, rtol=0, atol=2e-4)
 
 
+@pytest.mark.slow
 def test_velocity_and_yaw_rate_are_first_order():
     motion = flights()["velocity"]
     assert risen_s(motion.velocity_world_mps.z, 1.0) == pytest.approx(1.0, abs=0.002)

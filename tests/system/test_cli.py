@@ -969,6 +969,7 @@ def test_a_log_that_cannot_grow_ends_the_run_and_keeps_what_was_flown(process, t
     assert all(path.stat().st_size > 0 for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_has_written_can_be_plotted_and_exported(long_run, tmp_path):
     running, folder = long_run
     running.kill()

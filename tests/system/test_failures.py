@@ -167,6 +167,7 @@ def test_an_empty_battery_is_told_once_and_the_vehicle_comes_down():
     assert frame["z_m"].iloc[-1] < 0.1
 
 
+@pytest.mark.slow
 def test_vehicles_with_different_batteries_fly_as_one_group_each_to_its_own_end():
     def crazyflie(charge, capacity_c):
         battery = {"type": "lithium-polymer", "cells": 1, "capacity_c": capacity_c}

@@ -87,6 +87,7 @@ def test_teams_go_to_their_own_targets_and_keep_clear_of_each_other(tmp_path):
     np.testing.assert_allclose(of_team["blue"].mean(axis=0), [-6, 1.5, 5], atol=0.3)
 
 
+@pytest.mark.slow
 def test_behaviours_are_switched_in_flight():
     sim = kw.load("flock-8", overrides=FOOTLESS)
     sim.reset(seed=0)

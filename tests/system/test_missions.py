@@ -96,6 +96,7 @@ def test_the_landings_of_the_library_differ_in_their_height_alone(height):
     assert vehicle.guidance == first.guidance
 
 
+@pytest.mark.slow
 def test_a_ramp_ends_where_the_original_ends():
     log = kw.load("takeoff-and-land-ramp").run()
     frame, said = log.frame("uav-gazebo"), times(log)

@@ -158,6 +158,7 @@ answer = begun(5, "thrust_torque", message, 0.4)
 @pytest.mark.parametrize(
     ("mode", "thrust_n", "falls_mps2"), [(0, 0.0, 9.81), (5, 9.81, 0.0), (5, -5.0, 9.81)]
 )
+@pytest.mark.slow
 def test_thrust_holds_its_weight_and_none_falls(fly, mode, thrust_n, falls_mps2):
     rows = np.array(
         fly(f"""
@@ -387,6 +388,7 @@ answer = [one.rows[-1], two.rows[-1], one.mode(), two.mode()]
     assert modes == [2, 1]
 
 
+@pytest.mark.slow
 def test_frames_come_with_odometry_and_standing_ones_to_whoever_is_late(fly):
     found = fly("""
 stamps = {"odometry": [], "frames": []}

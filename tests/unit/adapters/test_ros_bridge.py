@@ -137,6 +137,7 @@ def test_all_that_is_told_has_its_rate(served):
     assert set(steps) == {5_000_000}
 
 
+@pytest.mark.slow
 def test_odometry_is_told_at_every_step_where_that_is_asked_for():
     overrides = ["ros.odometry_hz=1000", "time.rate_hz=1000"]
     served = Served(load_scenario("ros-drones", overrides))
@@ -444,6 +445,7 @@ def shown(served):
     served.bridge._gains._thread.submit(lambda: None).result(timeout=30.0)
 
 
+@pytest.mark.slow
 def test_what_is_shown_is_no_order_even_if_it_comes_late(mixed):
     one, other = (name for name in mixed.node.gains if "drone" in name)
     (_, change), (_, change_other) = mixed.node.gains[one], mixed.node.gains[other]

@@ -781,6 +781,7 @@ AREA = {"x_m": [-40, 40], "y_m": [-40, 40], "z_m": [0, 40]}
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.slow
 def test_ground_and_persons_are_where_the_flight_had_them(precision):
     world = {"area": AREA, "terrain": {"type": "pour", "persons": [5, 5]}}
     single = precision == "float32"

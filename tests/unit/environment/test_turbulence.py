@@ -110,6 +110,7 @@ CASES = [("first", 0.02), ("exact", 0.02), ("exact", 0.5)]
 
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize(("form", "dt_s"), CASES)
+@pytest.mark.slow
 def test_sampled_gusts_have_the_deviation_of_theory(form, dt_s, axis):
     gusts = sampled(form, dt_s)[AXES.index(axis)]
     deviation, _, _ = theory(form, dt_s, axis)

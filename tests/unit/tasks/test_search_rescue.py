@@ -42,6 +42,7 @@ def found(agents, before=(False, False, False), there=(True, True, True)):
 STILL = (0.0, 0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_who_stops_within_five_metres_finds_all_that_are_so_near():
     assert found([((3.0, 0.0, 3.9), STILL)]) == ([True, True, False], 2, 2.0)
 

@@ -103,9 +103,9 @@ def replace_starts(env):
     ("name", "policy", "duration_s"),
     [
         ("keep-spot", None, 1.0),
-        ("holding-pattern", "task", 12.0),
+        pytest.param("holding-pattern", "task", 12.0, marks=pytest.mark.slow),
         # the agents leave the area, which ends the episode with the reward of being lost
-        ("holding-pattern", None, 60.0),
+        pytest.param("holding-pattern", None, 60.0, marks=pytest.mark.slow),
     ],
 )
 def test_the_return_of_a_run_is_the_sum_of_the_rewards_of_an_episode(name, policy, duration_s):
@@ -139,6 +139,7 @@ def test_the_last_reward_of_a_shorter_flight_is_that_of_its_end():
     assert log.summary["metrics"]["task"]["return"] == pytest.approx(-squared, abs=0.2)
 
 
+@pytest.mark.slow
 def test_the_own_policy_of_a_task_flies_where_the_scenario_says_so():
     flown = kw.load("cats-mouse").run(duration_s=20)
     hovering = kw.load("cats-mouse", {"policy": None}).run(duration_s=20)

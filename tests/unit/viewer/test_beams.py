@@ -67,6 +67,7 @@ def test_the_cone_of_a_head_ends_on_the_surface(surface_following):
     assert float(slope.clearance_m(Vec3(*tip.tolist()))) > 0.5
 
 
+@pytest.mark.slow
 def test_light_beams_end_where_they_met_something(hallway_ranging):
     beams = Beams(hallway_ranging.show)
     segments = beams.ray_segments(hallway_ranging.frame(-1))
