@@ -140,7 +140,7 @@ class Beliefs(eqx.Module):
         """
         ways = self.candidates_world_m[None] - here[:, None, :2]
         away = jnp.where(self.chosen[None], (ways**2).sum(axis=2), jnp.inf)
-        own = jnp.where(jnp.argmin(away, axis=0) == number, away[number], jnp.inf)
+        own = jnp.where(jnp.argmin(away, axis=0).astype(jnp.int32) == number, away[number], jnp.inf)
         nearest = jnp.argmin(own)
         return self.candidates_world_m[nearest], jnp.isfinite(own[nearest]), nearest
 
