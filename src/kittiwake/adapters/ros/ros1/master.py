@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 # how long a master may take to answer
 PATIENCE_S = 2.0
-# how often it is looked whether it is still there, and when it counts as dead
-LOOKS_S, MISSES = 1.0, 2
+# how often it is looked whether it is still there
+LOOKS_S = 1.0
+# when it counts as dead: if it cannot be reached so often in a row, or does not answer in time
+MISSES, LATE_MISSES = 2, 10
 
 
 def check_place(name: str) -> None:
@@ -49,16 +51,21 @@ class MasterWatch(threading.Thread):
         super().__init__(name="watch of the ROS master", daemon=True)
         self._node, self._waits = node, waits
         self._uri = library("rosgraph").get_master_uri()
+        # before anything else can happen to it; None if it answers late
+        self._known = self._answers().pid
 
     def run(self) -> None:
         """Until the node leaves."""
-        known = self._pid()
-        is_there, missed = True, 0
+        known = self._known
+        is_there, missed, late = True, 0, 0
         while not self._node.left.wait(LOOKS_S):
-            pid = self._pid()
-            missed = missed + 1 if pid is None else 0
+            answers = self._answers()
+            pid = answers.pid
+            missed = missed + 1 if answers.refused else 0
+            late = 0 if pid is not None else late + 1
+            known = pid if known is None else known
             # another one has no node registered, also where nobody missed the one before
-            is_gone = missed >= MISSES or pid not in (None, known)
+            is_gone = missed >= MISSES or late >= LATE_MISSES or pid not in (None, known)
             if is_gone and is_there:
                 is_there = False
                 self._node.error(f"the ROS master at {self._uri} has died; {self._what_now()}")
@@ -77,8 +84,8 @@ class MasterWatch(threading.Thread):
     def _what_now(self) -> str:
         return "the flight goes on, and waits for another" if self._waits else "the flight ends"
 
-    def _pid(self) -> int | None:
-        return _Answers(self._uri, self._node.name).pid
+    def _answers(self) -> "_Answers":
+        return _Answers(self._uri, self._node.name)
 
     def _register(self) -> None:
         """Tells the master of all that the node has, and the node of those who publish for it."""
@@ -102,6 +109,7 @@ class _Answers(threading.Thread):
     def __init__(self, uri: str, node: str) -> None:
         super().__init__(daemon=True)
         self.master = self.namesake = False
+        self.refused = False
         self.pid: int | None = None
         self._uri, self._node = uri, node
         self.start()
@@ -111,7 +119,11 @@ class _Answers(threading.Thread):
         # whatever goes wrong, it is not a master that answers
         with suppress(Exception):
             with ServerProxy(self._uri) as master:
-                answer: Any = master.getPid(self._node)
+                try:
+                    answer: Any = master.getPid(self._node)
+                except ConnectionError:
+                    self.refused = True
+                    return
                 self.pid, self.master = int(answer[2]), True
                 found: Any = master.lookupNode(self._node, self._node)
             _, _, node_uri = found
