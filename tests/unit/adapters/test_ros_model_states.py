@@ -1,4 +1,4 @@
-"""Where Gazebo's service says that models are, in the world's axes and in those of another model."""
+"""Where Gazebo's service says that models are, in the axes of the world and of another model."""
 
 from math import sqrt
 from types import SimpleNamespace
