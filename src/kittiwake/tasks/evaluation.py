@@ -166,4 +166,4 @@ def figures(env: Env, episodes: Episodes) -> dict[str, Float[np.ndarray, " episo
 
     with env.mode():
         found = jax.jit(jax.vmap(told))(episodes.states)
-    return {name: np.asarray(numbers) for name, numbers in found.items()}
+    return {name: np.asarray(numbers, float) for name, numbers in found.items()}
