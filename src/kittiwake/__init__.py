@@ -5,9 +5,10 @@ is written with. Names are found on first use, so that importing the package cos
 """
 
 import sys
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+# as type checkers know it: importing it from typing would take half of a command's first moment, in
+# which Ctrl-C ends in a traceback
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kittiwake.adapters.registration import register_envs as register_envs
     from kittiwake.analysis.log import Log as Log
@@ -150,7 +151,9 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     if name not in _HOMES:
         message = f"module 'kittiwake' has no attribute '{name}'"
         raise AttributeError(message)
@@ -163,4 +166,6 @@ def __dir__() -> list[str]:
 
 # ``gymnasium.make`` knows only what was registered; who uses neither of them pays nothing
 if {"gymnasium", "pettingzoo"} & sys.modules.keys():
-    __getattr__("register_envs")()
+    from kittiwake.adapters.registration import register_envs
+
+    register_envs()

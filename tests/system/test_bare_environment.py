@@ -136,6 +136,33 @@ def test_a_command_works_without_extras_or_names_the_one_it_needs(command, extra
     check_answer(answers[command], extra)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import kittiwake.adapters.gymnasium",
+        "import kittiwake.adapters.pettingzoo",
+        "import kittiwake; kittiwake.register_envs()",
+    ],
+)
+def test_an_adapter_names_the_extra_when_it_is_asked_for(statement, tmp_path):
+    shutil.copy(CHILD, tmp_path / "sitecustomize.py")
+    child = subprocess.run(
+        [sys.executable, "-c", statement],
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT / 'src'}",
+            "BLOCKED_MODULES": "gymnasium pettingzoo",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    last = child.stderr.strip().splitlines()[-1]
+    assert last.startswith("kittiwake.core.errors.MissingExtraError: this needs ")
+    assert last.endswith("Install it with: pip install 'kittiwake[learning]'")
+
+
 def test_every_command_is_tried(answers):
     helped = answers["--help",][1]
     tried = {words[0] for words in [*COMMANDS, *LONG_COMMANDS]}

@@ -21,7 +21,8 @@ from tests.system.commands import Answer, kittiwake_does
 
 import kittiwake
 import kittiwake.cli.run
-from kittiwake.analysis.log import LOG_FILE, Log
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.output_file import LOG_FILE, WRITTEN_FILE
 from kittiwake.cli import bench
 from kittiwake.cli.list import REGISTRIES
 from kittiwake.core.errors import KittiwakeError
@@ -113,6 +114,7 @@ def test_a_run_leaves_scenario_log_summary_and_picture(spot):
     folder, answer = spot
     assert answer.status == 0
     assert sorted(path.name for path in folder.iterdir()) == [
+        WRITTEN_FILE,
         "log.mcap",
         "overview.png",
         "scenario.yaml",
@@ -162,12 +164,18 @@ def test_the_written_scenario_flies_again_to_the_bit(spot, tmp_path):
 def test_a_run_over_an_earlier_one_replaces_it(tmp_path):
     run = ("run", *PLAIN, "--out", tmp_path, "--duration")
     assert "replaced" not in kittiwake_does(*run, 0.2).err
-    products = ("sensors-pelican-2.png", "survey-algae.png", "samples.geojson", "pelican.csv")
-    for name in (*products, "notes.md"):
-        (tmp_path / name).write_text("of before")
+    for format_name in ("csv", "rosbag2"):
+        assert kittiwake_does("export", tmp_path, "--to", format_name).status == 0
+    assert {"pelican.csv", "rosbag2"} <= {path.name for path in tmp_path.iterdir()}
+    # what somebody else has written, or changed since, stays
+    others = {"notes.md", "film.mp4", "cat.csv", "sensors-notes.png"}
+    for name in others:
+        (tmp_path / name).write_text("of mine")
     assert f"{tmp_path} holds a run" in kittiwake_does(*run, 0.1).err
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"log.mcap", "scenario.yaml", "summary.json", "overview.png", "notes.md"}
+    own = {"log.mcap", "scenario.yaml", "summary.json", "overview.png", WRITTEN_FILE}
+    assert left == own | others
+    assert (tmp_path / "film.mp4").read_text() == "of mine"
     assert len(Log.read(tmp_path).values("pelican")) == 6
     assert json.loads((tmp_path / "summary.json").read_text())["duration_s"] == 0.1
 
@@ -264,6 +272,13 @@ def test_json_is_the_summary_alone_on_standard_output(process, tmp_path):
     assert (answer.status, answer.err) == (0, "")
     assert json.loads(answer.out) == json.loads((tmp_path / "summary.json").read_text())
     assert len(answer.out.splitlines()) == 1
+
+
+def test_brackets_in_the_name_of_a_folder_are_shown(row, capsys):
+    folder, _ = row
+    summary = json.loads((folder / "summary.json").read_text())
+    kittiwake.cli.run.show_summary(summary, Path("runs[b]"))
+    assert "overview.png are in runs[b]" in capsys.readouterr().out
 
 
 def test_people_get_a_table_and_the_folder(row):
@@ -561,6 +576,34 @@ def test_list_says_at_which_rate_a_thing_runs_by_default(name, default):
 @pytest.mark.parametrize("name", ["isa", "none", "second-order", "lumped"])
 def test_list_says_no_rate_of_what_takes_none(name):
     assert "rate_hz" not in json.loads(kittiwake_does("list", name, "--json").out)
+
+
+@pytest.mark.parametrize("word", ["winds", "constant"])
+def test_list_keeps_brackets_of_a_summary(word):
+    assert "[east, north, up]" in kittiwake_does("list", word).out
+
+
+def test_list_of_a_scenario_has_the_paths_of_each_entry_of_a_list():
+    found = json.loads(kittiwake_does("list", "wind-gust", "--json").out)
+    assert {"world.wind.0.type", "world.wind.1.start_s"} <= set(found)
+    assert "world.wind" not in found
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("hover-rigid-body", "vehicles.rigid-body.parameters.forces.0.type"),
+        ("hover-from-shapes", "vehicles.of-shapes.parameters.inertia_kgm2.from.0.cuboid.mass_kg"),
+    ],
+)
+def test_list_of_a_scenario_has_a_row_for_each_entry(name, key):
+    assert key in json.loads(kittiwake_does("list", name, "--json").out)
+
+
+def test_list_of_a_vehicle_has_what_stands_for_mass_and_inertia():
+    found = json.loads(kittiwake_does("list", "rigid-body", "--json").out)
+    assert {"urdf", "inertia_kgm2.from"} <= set(found)
+    assert "urdf" not in json.loads(kittiwake_does("list", "pelican", "--json").out)
 
 
 def test_list_of_a_name_in_several_families_tells_of_each():
@@ -880,6 +923,16 @@ def test_a_signal_ends_a_run_in_order(number, long_run):
     assert (folder / "overview.png").read_bytes().startswith(PNG)
 
 
+def test_a_stop_before_the_flight_says_that_nothing_was_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        "kittiwake.runtime.course.Compiled.begin", Mock(side_effect=KeyboardInterrupt)
+    )
+    answer = kittiwake_does("run", *PLAIN, "--out", "here", "--quiet")
+    assert answer.err.strip() == "stopped before the flight began; nothing was written"
+    assert not (tmp_path / "here").exists()
+
+
 def test_a_second_signal_still_leaves_a_summary(long_run):
     running, folder = long_run
     for _ in range(3):
@@ -887,6 +940,8 @@ def test_a_second_signal_still_leaves_a_summary(long_run):
     answer = wait_for(running)
     assert answer.status in interrupted_status(signal.SIGINT)
     assert "Traceback" not in answer.err
+    # signals that come together count as one, and the picture is drawn then
+    assert f" in {folder}" in (answer.out + answer.err)
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["reason"].startswith("stopped by the user at ")
     log = Log.read(folder)
@@ -911,6 +966,45 @@ sys.meta_path.insert(0, Press())
     assert answer.status in interrupted_status(signal.SIGINT)
     assert (answer.out, answer.err) == ("", "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_entry_point_imports_next_to_nothing_before_it_handles_signals(process):
+    only = "import sys; before = {*sys.modules}; import kittiwake.cli"
+    shown = "print(*sorted({*sys.modules} - before))"
+    child = [sys.executable, "-c", f"{only}; {shown}"]
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
+    loaded = subprocess.run(child, env=environment, capture_output=True, text=True, check=True)
+    assert {*loaded.stdout.split()} & {"typing", "dataclasses", "inspect", "threading"} == set()
+
+
+def test_ctrl_c_before_signals_are_handled_ends_without_a_word(process, tmp_path):
+    press = """
+import os, signal, sys
+class Press:
+    def find_spec(self, name, *_):
+        if name == "kittiwake.runtime.interrupt":
+            os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Press())
+"""
+    answer = wait_for(process("list", before=press, cwd=tmp_path))
+    assert answer.status in interrupted_status(signal.SIGINT)
+    assert (answer.out, answer.err) == ("", "")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_a_replay_is_left_by_ctrl_c_and_ended_by_sigterm(number, status, spot, process):
+    pytest.importorskip("viser")
+    ready = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    running = process("view", spot[0], "--no-browser", "--port", "0", before=ready)
+    try:
+        line = "unread"
+        while line and "http://" not in line:
+            line = running.stderr.readline()
+        running.send_signal(number)
+        assert wait_for(running).status == status
+    finally:
+        running.kill()
 
 
 @pytest.mark.slow
@@ -1010,3 +1104,41 @@ def test_a_command_that_draws_nothing_warns_of_randomise(command, tmp_path, monk
     drawn = "randomise.vehicles.pelican.start.yaw_deg={uniform: [0, 360]}"
     answer = kittiwake_does(name, "goto-waypoint", *options, "--set", drawn)
     assert "randomise: counts in the episodes of a task alone" in answer.err
+
+
+@pytest.mark.parametrize("key", ["randomise", "curriculum"])
+def test_a_scenario_without_a_task_is_told_that_it_draws_nothing(key):
+    drawn = f"{key}.vehicles.pelican.start.yaw_deg={{uniform: [0, 360]}}"
+    start = "vehicles.pelican.start.yaw_deg=0"
+    answer = kittiwake_does("check", "hover-pelican", "--set", start, "--set", drawn)
+    assert answer.status == 0
+    assert f"{key}: counts in the episodes of a task alone" in answer.err
+    assert "this scenario has no task, so that it has no effect" in answer.err
+
+
+def test_draws_are_checked_where_no_task_draws():
+    answer = kittiwake_does(
+        "check", "hover-pelican", "--set", "randomise.world.wnd={uniform: [0, 1]}"
+    )
+    assert (answer.status, answer.out) == (2, "")
+    assert "Did you mean 'wind'?" in answer.err
+
+
+def test_a_misspelt_path_is_told_beside_a_wrong_distribution():
+    answer = kittiwake_does(
+        *("check", "keep-spot", "--set", "randomise.world.wnd={uniform: [0, 1]}"),
+        *("--set", "randomise.vehicles.pelican.start.yaw_deg={normal: [1.68]}"),
+    )
+    assert answer.status == 2
+    assert "Did you mean 'wind'?" in answer.err
+    assert "normal" in answer.err
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_scenario_that_does_not_fit_its_task_is_refused(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answer = kittiwake_does(command, "keep-spot", "--set", "task.rate_hz=7")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith("--set task.rate_hz=7: task.rate_hz 7 does not divide the physics")
+    assert "write task: null" in answer.err
+    assert not (tmp_path / "runs").exists()

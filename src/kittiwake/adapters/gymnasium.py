@@ -14,13 +14,9 @@ from types import MappingProxyType
 from typing import Any
 from weakref import WeakValueDictionary
 
-import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
-from gymnasium.spaces import Box
-from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool, Float, UInt8
 
 from kittiwake.core.errors import did_you_mean
@@ -34,6 +30,15 @@ from kittiwake.tasks.env import Env, EnvState
 from kittiwake.tasks.make import make
 from kittiwake.tasks.worlds import Outcome, Worlds, WorldsState, axes_of, episode_key
 from kittiwake.viewer.portrait import Portrait
+
+try:
+    import gymnasium
+    from gymnasium.spaces import Box
+    from gymnasium.vector import AutoresetMode
+    from gymnasium.vector.utils import batch_space
+except ModuleNotFoundError:
+    optional("gymnasium", "learning")  # raises an error that names the extra
+    raise
 
 Numbers = Float[np.ndarray, "..."]
 Picture = UInt8[np.ndarray, "height width 3"]

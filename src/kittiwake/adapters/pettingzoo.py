@@ -8,14 +8,20 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
-import gymnasium
 import numpy as np
-from gymnasium.spaces import Box, Space
 from jaxtyping import Float
-from pettingzoo import ParallelEnv
 
 from kittiwake.adapters.gymnasium import DIFFICULTY, TaskEnv, checked_action, spaces
 from kittiwake.adapters.registration import environment_id
+from kittiwake.core.extras import optional
+
+try:
+    import gymnasium
+    from gymnasium.spaces import Box, Space
+    from pettingzoo import ParallelEnv
+except ModuleNotFoundError:
+    optional("pettingzoo", "learning")  # raises an error that names the extra
+    raise
 
 Numbers = Float[np.ndarray, "..."]
 

@@ -1,7 +1,8 @@
-"""Tells Gymnasium and PettingZoo which environments there are; nothing else is loaded."""
+"""Tells Gymnasium and PettingZoo which environments there are; none of them is loaded."""
 
 import sys
 
+from kittiwake.core.extras import optional
 from kittiwake.tasks import TASKS
 
 NAMESPACE = "kittiwake"
@@ -16,8 +17,14 @@ def environment_id(task: str) -> str:
 def register_envs() -> None:
     """Makes those of Gymnasium and PettingZoo that are imported know every task.
 
-    Each is called ``kittiwake/NAME-v0``. Calling this again does nothing.
+    Each is called ``kittiwake/NAME-v0``. Calling this again does nothing. Where neither is imported
+    yet, Gymnasium is.
+
+    Raises:
+        MissingExtraError: if it is not installed.
     """
+    if not {GYMNASIUM, PETTINGZOO} & sys.modules.keys():
+        optional(GYMNASIUM, "learning")
     if GYMNASIUM in sys.modules:
         _tell_gymnasium()
     if PETTINGZOO in sys.modules:

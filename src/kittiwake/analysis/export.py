@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kittiwake.analysis.log import LOG_FILE, SCENARIO_FILE, SUMMARY_FILE, Log
+from kittiwake.analysis.log import SCENARIO_FILE, SUMMARY_FILE, Log
 from kittiwake.analysis.log_writer import LogWriter
-from kittiwake.analysis.output_file import output_file, writing
+from kittiwake.analysis.output_file import LOG_FILE, output_file, writing
 from kittiwake.core.errors import LogError
 from kittiwake.core.extras import optional
 

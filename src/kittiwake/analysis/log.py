@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.log_reader import read_log_file
+from kittiwake.analysis.output_file import LOG_FILE
 from kittiwake.analysis.table import Event, Table
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.core.extras import optional
@@ -19,7 +20,6 @@ if TYPE_CHECKING:  # either takes half a second and more to import, and most run
     import xarray
     from matplotlib.figure import Figure
 
-LOG_FILE = "log.mcap"
 SCENARIO_FILE = "scenario.yaml"
 SUMMARY_FILE = "summary.json"
 REPLACE = "Remove it, or put back the one that 'kittiwake run' wrote."
@@ -49,7 +49,8 @@ class Log:
         """
         folder = Path(folder)
         if not folder.is_dir():
-            message = f"there is no folder '{folder}'. Give one that 'kittiwake run' has written."
+            said = "is a file, not a folder" if folder.exists() else "is not there"
+            message = f"'{folder}' {said}. Give a folder that 'kittiwake run' has written."
             raise LogError(message)
         if not (folder / LOG_FILE).is_file():
             message = (

@@ -1,11 +1,20 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and a list of those that lie in the folder of a run.
 
+Beside a log each file is noted with its digest in ``WRITTEN_FILE``, so that a later run into the
+folder knows what it may replace.
+"""
+
+import hashlib
+import json
 import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kittiwake.core.errors import LogError
+
+LOG_FILE = "log.mcap"
+WRITTEN_FILE = ".written.jsonl"
 
 
 @contextmanager
@@ -33,9 +42,40 @@ def output_file(path: Path) -> Generator[Path]:
         try:
             yield unfinished
             unfinished.replace(place)
+            note_written(place, place.parent)
         finally:
             with suppress(OSError):
                 unfinished.unlink()
+
+
+def note_written(path: Path, folder: Path) -> None:
+    """Note that a file was written into a folder, if that is a run's."""
+    if not (folder / LOG_FILE).is_file():
+        return
+    line = json.dumps([path.relative_to(folder).as_posix(), digest(path)])
+    with (folder / WRITTEN_FILE).open("a", encoding="utf-8") as notes:
+        notes.write(f"{line}\n")
+
+
+def written_files(folder: Path) -> dict[Path, str]:
+    """Return the digests of files in a run's folder, as they were when they were written."""
+    found: dict[Path, str] = {}
+    with suppress(OSError, ValueError, TypeError):
+        for line in (folder / WRITTEN_FILE).read_text(encoding="utf-8").splitlines():
+            name, noted = json.loads(line)
+            found[folder / str(name)] = str(noted)
+    return found
+
+
+def is_as_written(path: Path, noted: str) -> bool:
+    """Return whether a file has the content that was noted of it."""
+    return path.is_file() and digest(path) == noted
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,12 +1,11 @@
-"""The command line, one file a command. Heavy libraries are imported when a command needs them."""
+"""The command line, one file a command. Heavy libraries are imported when a command needs them.
+
+Here that holds for light ones, too: until signals are handled, Ctrl-C ends in a traceback.
+"""
 
 import os
 import signal
 import sys
-from contextlib import suppress
-from io import TextIOWrapper
-
-from kittiwake.runtime.interrupt import interrupts
 
 RUN_FAILED, BAD_INPUT, SIGNALED = 1, 2, 128
 
@@ -16,15 +15,27 @@ def main() -> None:
 
     A command that a signal has ended has status 130 (SIGINT) or 143 (SIGTERM).
     """
+    try:
+        from kittiwake.runtime.interrupt import interrupts
+
+        with interrupts() as handler:
+            _take_all_letters()
+            status = _status(handler.received)
+            if handler.received:
+                _end(handler.received[0], status)
+    except KeyboardInterrupt:  # before it was handled
+        status = SIGNALED + signal.SIGINT
+        _end(signal.SIGINT, status)
+    sys.exit(status)
+
+
+def _take_all_letters() -> None:
+    """Let output have letters that the terminal's encoding has not, as names may."""
+    from io import TextIOWrapper
+
     for stream in (sys.stdout, sys.stderr):
-        # a name may have letters that the terminal's encoding has not
         if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
-    with interrupts() as handler:
-        status = _status(handler.received)
-        if handler.received:
-            _end(handler.received[0], status)
-    sys.exit(status)
 
 
 def _status(received: list[int]) -> int:
@@ -51,8 +62,10 @@ def _end(number: int, status: int) -> None:
     that as well, and stop a loop over commands for nothing else.
     """
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
+        try:
             stream.flush()
+        except (OSError, ValueError):
+            continue
     if status == SIGNALED + signal.SIGINT and number == signal.SIGINT and _in_foreground():
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)

@@ -29,17 +29,14 @@ Overrides = Annotated[
 def check(scenario: Scenario, overrides: Overrides = None) -> None:
     """Check a scenario: every name, value, rate and rung, each mistake with its line."""
     from kittiwake.scenario.load import load_scenario
+    from kittiwake.tasks.randomisation import Randomisation
+    from kittiwake.tasks.task_commander import check_task, fleet_of
 
     loaded = load_scenario(scenario, overrides or [], logged=True)
     loaded.check_flight()
-    if loaded.document.data.get("task") is not None:
-        from kittiwake.tasks.env import Env
-        from kittiwake.tasks.make import task_of
-
-        Env(loaded, task_of(loaded))
-    if loaded.policy is not None and loaded.document.data.get("task") is not None:
-        from kittiwake.tasks.task_commander import fleet_of
-
+    check_task(loaded)
+    Randomisation.of(loaded)
+    if loaded.policy is not None:
         fleet_of(loaded)
     count = len(loaded.vehicles)
     show(

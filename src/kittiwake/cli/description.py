@@ -15,6 +15,7 @@ from kittiwake.core.controller import AbstractController
 from kittiwake.core.registry import Registry
 from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.units import USER_UNITS
+from kittiwake.scenario.components import has_mass_and_inertia
 from kittiwake.scenario.document import read_document
 from kittiwake.scenario.load import find
 from kittiwake.tasks.task import AbstractTask
@@ -48,7 +49,7 @@ def describe(registry: Registry | None, name: str, summary: str) -> Description:
             registry.family,
             heading,
             (summary, *_of_vehicle(thing)),
-            parameters_of(thing.dynamics, thing.parameters()),
+            parameters_of(thing.dynamics, thing.parameters()) | _body_of(thing),
         )
     lines = [summary]
     if issubclass(thing, AbstractController):
@@ -76,9 +77,9 @@ def to_plain(descriptions: Sequence[Description]) -> dict[str, Any]:
 def show_description(description: Description) -> None:
     """Prints a name's heading, what is said of it, and a table of its parameters."""
     console = Console()
-    console.print(description.heading, style="bold", highlight=False)
+    console.print(description.heading, style="bold", highlight=False, markup=False)
     for line in description.lines:
-        console.print(line, highlight=False)
+        console.print(line, highlight=False, markup=False)
     if description.parameters:
         scenario = description.family == "scenarios"
         console.print(_table(description.parameters, values_alone=scenario))
@@ -103,7 +104,9 @@ def _scenario(name: str, summary: str) -> Description:
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The values in nested mappings, with their paths."""
+    """The values in nested mappings and lists of them, with their paths."""
+    if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        value = dict(enumerate(value))
     if not isinstance(value, Mapping):
         yield path, value
         return
@@ -128,6 +131,20 @@ def _of_vehicle(model: VehicleModel) -> list[str]:
     ]
 
 
+def _body_of(model: VehicleModel) -> dict[str, Parameter]:
+    """What may be given in place of mass and inertia."""
+    if not has_mass_and_inertia(model.dynamics):
+        return {}
+    given = {
+        "urdf": "a URDF or xacro file, or {file, link}, instead of mass_kg and inertia_kgm2",
+        "inertia_kgm2.from": "a list of solids, {cuboid: ...} or {cylinder: ...}",
+    }
+    return {
+        key: Parameter(None, required=False, allowed=allowed, other_keys=())
+        for key, allowed in given.items()
+    }
+
+
 def _table(parameters: Mapping[str, Parameter], *, values_alone: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("path" if values_alone else "key", style="cyan", no_wrap=True)
@@ -137,7 +154,7 @@ def _table(parameters: Mapping[str, Parameter], *, values_alone: bool) -> Table:
         default = "required" if parameter.required else _written(parameter.default)
         endings = ", ".join(_ending(other) for other in parameter.other_keys)
         cells = [default] if values_alone else [default, parameter.allowed, endings]
-        table.add_row(key, *(Text(cell) for cell in cells))  # as text, brackets are no markup
+        table.add_row(*map(Text, (key, *cells)))  # as text, brackets are no markup
     return table
 
 

@@ -99,6 +99,7 @@ def _bagged(log: "Log", folder: Path, to: str, out: Path | None, storage: str) -
     """A bag of ROS."""
     from kittiwake.adapters.ros.messages.bags import write_rosbag1, write_rosbag2
     from kittiwake.analysis.log import SCENARIO_FILE
+    from kittiwake.analysis.output_file import note_written
     from kittiwake.cli.film import show_frames
     from kittiwake.runtime.run_folder import ROSBAG1_FILE, ROSBAG2_FOLDER
     from kittiwake.scenario.load import load_scenario
@@ -116,6 +117,8 @@ def _bagged(log: "Log", folder: Path, to: str, out: Path | None, storage: str) -
             write_rosbag1(log, scenario, path, show)
         else:
             write_rosbag2(log, scenario, path, "mcap" if storage == "mcap" else "sqlite3", show)
+            for part in path.iterdir() if path.parent == folder else ():
+                note_written(part, folder)
     return path
 
 

@@ -112,6 +112,7 @@ def _listed() -> dict[str, dict[str, str]]:
 def _show(family: str, entries: dict[str, str]) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(
         title=family, title_justify="left", title_style="bold", show_header=False, box=None
@@ -119,7 +120,7 @@ def _show(family: str, entries: dict[str, str]) -> None:
     table.add_column(style="cyan", no_wrap=True, min_width=24)
     table.add_column()
     for name in sorted(entries):
-        table.add_row(name, entries[name])
+        table.add_row(name, Text(entries[name]))  # as text, brackets are no markup
     if not entries:
         table.add_row("none yet", "")
     Console().print(table, "", sep="\n")

@@ -103,7 +103,7 @@ def _opened_when_ready(session: "Session", bridge: "Bridge", node: "RosNode") ->
         session.clock.paused = False
         while not session.over:
             if node.left.wait(LOOKS_S):
-                session.close()
+                session.close(node.left_because)
 
     with ThreadPoolExecutor(1, "opening") as pool:
         opening = pool.submit(open_bridge)

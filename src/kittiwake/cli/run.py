@@ -55,11 +55,13 @@ def run(
     from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, holds_run, run_folder
     from kittiwake.runtime.simulation import Simulation
     from kittiwake.scenario.load import load_scenario
+    from kittiwake.tasks.task_commander import check_task
 
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
     loaded = load_scenario(scenario, items, logged=True)
     loaded.check_flight()
+    check_task(loaded)
     if not quiet:
         show_remarks(loaded)
     pace = pace_of(speed)
@@ -69,7 +71,11 @@ def run(
         given = {"--speed": speed, "--port": port, "--token-file": token_file}
         given |= {"--host": host != LOOPBACK, "--no-browser": no_browser}
         refuse({**given, "--joystick": joystick}, "a run without --live; write it, too")
-    with run_folder(out, loaded) as folder, show_progress(shown=not (as_json or quiet)) as progress:
+    with (
+        run_folder(out, loaded) as folder,
+        told_if_stopped(folder),
+        show_progress(shown=not (as_json or quiet)) as progress,
+    ):
         if holds_run(folder) and not quiet:
             said = f"Note: {folder} holds a run; its log, pictures and exports are replaced.\n"
             sys.stderr.write(said)
@@ -129,6 +135,23 @@ def _seed(written: str) -> int:
 
 
 @contextlib.contextmanager
+def told_if_stopped(folder: Path) -> "Generator[None]":
+    """Say what a signal has left that ends a command at once."""
+    from kittiwake.analysis.output_file import LOG_FILE
+
+    log = folder / LOG_FILE
+    before = log.stat().st_mtime_ns if log.is_file() else None
+    try:
+        yield
+    except KeyboardInterrupt:
+        now = log.stat().st_mtime_ns if log.is_file() else None
+        flown = f"what was flown is in {folder}"
+        nothing = "before the flight began; nothing was written"
+        typer.echo(f"stopped: {flown}" if now != before else f"stopped {nothing}", err=True)
+        raise
+
+
+@contextlib.contextmanager
 def show_progress(*, shown: bool) -> "Generator[Follow]":
     """A bar over simulated time, on standard error."""
     from rich.console import Console
@@ -159,7 +182,6 @@ def show_summary(summary: dict[str, Any], folder: Path) -> None:
     console = Console()
     console.print(vehicle_table(summary))
     for line in summary_lines(summary):
-        console.print(line, highlight=False)
-    console.print(
-        f"Log, summary.json and overview.png are in {folder}", highlight=False, soft_wrap=True
-    )
+        console.print(line, highlight=False, markup=False)
+    where = f"Log, summary.json and overview.png are in {folder}"
+    console.print(where, highlight=False, markup=False, soft_wrap=True)

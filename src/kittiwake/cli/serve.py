@@ -19,6 +19,7 @@ from kittiwake.cli.run import (
     keep_compiled,
     show_progress,
     show_summary,
+    told_if_stopped,
 )
 from kittiwake.core.errors import HubError
 
@@ -68,6 +69,7 @@ def serve(
     from kittiwake.analysis.overview import save_overview
     from kittiwake.runtime.run_folder import PICTURE_FILE, run_folder
     from kittiwake.scenario.load import load_scenario
+    from kittiwake.tasks.task_commander import check_task
 
     way = _way_of({"--hub": with_hub, "--joystick": joystick, "--ros1": ros1, "--ros2": ros2})
     if way != "--hub":
@@ -77,10 +79,11 @@ def serve(
     items = [*(overrides or []), *as_overrides(duration, seed)]
     loaded = load_scenario(scenario, items, logged=True)
     loaded.check_flight()
+    check_task(loaded)
     if not quiet:
         show_remarks(loaded)
     progress = show_progress(shown=not (as_json or quiet))
-    with run_folder(out, loaded) as folder:
+    with run_folder(out, loaded) as folder, told_if_stopped(folder):
         match way:
             case "--hub":
                 hub = HubPlace(host, base_port, token_file, lockstep)

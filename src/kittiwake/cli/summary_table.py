@@ -77,6 +77,8 @@ def _task_lines(task: dict[str, Any]) -> list[str]:
     """What the flight was worth, and the task's own figures with their units."""
     if not task:
         return []
+    if "reason" in task:
+        return [f"Task {task['name']}: no return: {task['reason']}."]
     figures = [in_words(name, task[name]) for name in task if name not in ("name", "return")]
     told = "".join(f"; {figure}" for figure in figures)
     return [f"Task {task['name']}: return {_number(task['return'])}{told}."]
@@ -87,7 +89,8 @@ def in_words(name: str, value: float | None) -> str:
     *words, ending = name.split("_")
     unit = UNIT_SYMBOLS.get(ending, "") if words else ""
     label = " ".join(words) if unit else name.replace("_", " ")
-    return f"{label} {_number(value)} {unit}".rstrip()
+    is_count = not unit and value is not None and float(value).is_integer()
+    return f"{label} {f'{value:g}' if is_count else _number(value)} {unit}".rstrip()
 
 
 def _waypoint_lines(waypoints: dict[str, Any]) -> list[str]:

@@ -1,11 +1,13 @@
 """``kittiwake view``: the cockpit, for a flight that begins now or for one that was recorded."""
 
+import signal
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import Overrides, show_remarks
 from kittiwake.cli.live import Gamepad, Speed, live, pace_of
 from kittiwake.cli.options import Duration, Quiet, Seed, note_early_end, refuse
@@ -48,18 +50,27 @@ def view(
     A run's folder is replayed. A scenario is flown in real time, from the page: each flight is
     written into a folder of its own, runs/NAME-TIME, as 'kittiwake run' does.
     """
+    from kittiwake.runtime.interrupt import ended_by
+
     require_cockpit()
     page = Page(port, host, token_file, browser=not no_browser, quiet=quiet)
     if Path(what).is_dir():
         given = {"--set": overrides, "--speed": speed, "--duration": duration, "--seed": seed}
         refuse({**given, "--joystick": joystick}, "a run that is replayed")
         _replay(Path(what), ghost, page)
-        return
-    refuse({"--ghost": ghost}, "a scenario that is flown")
-    if Path(what).suffix == ".mcap":
-        message = f"'{what}' is a log; give the folder that it is in, '{Path(what).parent}'"
+    else:
+        refuse({"--ghost": ghost}, "a scenario that is flown")
+        _refuse_log(Path(what))
+        items = [*(overrides or []), *as_overrides(duration, seed)]
+        _fly(what, items, speed, page, joystick=joystick)
+    if ended_by(signal.SIGTERM):  # Ctrl-C is how one leaves the page
+        raise typer.Exit(RUN_FAILED)
+
+
+def _refuse_log(path: Path) -> None:
+    if path.suffix == ".mcap":
+        message = f"'{path}' is a log; give the folder that it is in, '{path.parent}'"
         raise CockpitError(message)
-    _fly(what, [*(overrides or []), *as_overrides(duration, seed)], speed, page, joystick=joystick)
 
 
 def _replay(folder: Path, ghost: Path | None, page: Page) -> None:
@@ -93,10 +104,12 @@ def _fly(
     from kittiwake.runtime.loop import STOPPED
     from kittiwake.runtime.run_folder import PICTURE_FILE, run_folder, usual_folder
     from kittiwake.scenario.load import load_scenario
+    from kittiwake.tasks.task_commander import check_task
 
     keep_compiled()
     loaded = load_scenario(scenario, items, logged=True)
     loaded.check_flight()
+    check_task(loaded)
     pace = pace_of(speed)
     if not page.quiet:
         show_remarks(loaded)

@@ -33,6 +33,14 @@ class AbstractWind(eqx.Module):
         """Whether it blows alike at all times."""
         return True
 
+    def remarks(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
+        """Return what may not be meant in a flight of this length by steps of this length.
+
+        They go on behind the key of the wind, as in ": begins when the flight is over".
+        """
+        del duration_s, dt_s
+        return ()
+
     @abstractmethod
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
         """The velocity of the air, where it blows to, at a height and a time of the flight."""
@@ -47,6 +55,11 @@ class SumOfWinds(AbstractWind):
     def is_steady(self) -> bool:
         """Whether all of them are."""
         return all(wind.is_steady for wind in self.winds)
+
+    def remarks(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
+        """Return those of each of them, with its place in the list."""
+        each = enumerate(wind.remarks(duration_s, dt_s) for wind in self.winds)
+        return tuple(f".{number}{one}" for number, found in each for one in found)
 
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
         """The sum of their velocities."""

@@ -126,7 +126,8 @@ def nearest(given: str, names: Iterable[str]) -> str | None:
     by_spelling = {name.lower(): name for name in names}
     close = get_close_matches(wanted, by_spelling, n=MAX_NAMES, cutoff=SIMILAR)
     edits = {name: float(_edits(wanted, name)) for name in close}
-    most = max(1, len(wanted) // 3)
+    # another letter is no slip of the pen where there is only one
+    most = max(1, len(wanted) // 3) if len(wanted) > 1 else 0
     found = {name: edits[name] for name in close if edits[name] <= most}
     if len(wanted) >= SHORTEST_WORD:
         longer = [

@@ -20,15 +20,19 @@ from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
-from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.bounds import Bounds
 from kittiwake.core.environment import AbstractWind
 from kittiwake.core.recording import Recording
+from kittiwake.environment.wind import ANGLE_RAD, SPEED_MPS
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 
 EAST, NORTH, UP = "east_mps", "north_mps", "up_mps"
+COMPONENT_MPS = Bounds(-SPEED_MPS.high, SPEED_MPS.high)
+DURATION_S, HOLD_S, START_S = Bounds(1e-3, 1e9), Bounds(0.0, 1e9), Bounds(-1e9, 1e9)
 EITHER = (
     "write wind_world_mps: [east, north, up], where the air blows to, or speed_mps and "
     "from_deg, where a level wind comes from, clockwise from north"
@@ -78,9 +82,9 @@ class AbstractDirectedWind(AbstractWind):
 class ConstantWind(AbstractDirectedWind):
     """The same velocity at every place and time."""
 
-    wind_world_mps: Vec3 | None = None
-    speed_mps: Annotated[Real, NOT_NEGATIVE] | None = None
-    from_rad: Real | None = None
+    wind_world_mps: Annotated[Vec3, COMPONENT_MPS] | None = None
+    speed_mps: Annotated[Real, SPEED_MPS] | None = None
+    from_rad: Annotated[Real, ANGLE_RAD] | None = None
 
     def share(self, time_s: Real) -> Real:
         """All of it."""
@@ -91,15 +95,20 @@ class ConstantWind(AbstractDirectedWind):
 class StepWind(AbstractDirectedWind):
     """A wind that is there from ``start_s`` on."""
 
-    start_s: Real
-    wind_world_mps: Vec3 | None = None
-    speed_mps: Annotated[Real, NOT_NEGATIVE] | None = None
-    from_rad: Real | None = None
+    start_s: Annotated[Real, START_S]
+    wind_world_mps: Annotated[Vec3, COMPONENT_MPS] | None = None
+    speed_mps: Annotated[Real, SPEED_MPS] | None = None
+    from_rad: Annotated[Real, ANGLE_RAD] | None = None
 
     @property
     def is_steady(self) -> bool:
         """It begins."""
         return False
+
+    def remarks(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
+        """Return a warning if it begins when the flight is over."""
+        del dt_s
+        return _too_late(float(self.start_s), duration_s)
 
     def share(self, time_s: Real) -> Real:
         """Nothing, then all of it."""
@@ -113,17 +122,27 @@ class CosineGust(AbstractDirectedWind):
     standard's single gust.
     """
 
-    start_s: Real
-    rise_s: Annotated[Real, POSITIVE]
-    hold_s: Annotated[Real, NOT_NEGATIVE] | None = 0.0
-    wind_world_mps: Vec3 | None = None
-    speed_mps: Annotated[Real, NOT_NEGATIVE] | None = None
-    from_rad: Real | None = None
+    start_s: Annotated[Real, START_S]
+    rise_s: Annotated[Real, DURATION_S]
+    hold_s: Annotated[Real, HOLD_S] | None = 0.0
+    wind_world_mps: Annotated[Vec3, COMPONENT_MPS] | None = None
+    speed_mps: Annotated[Real, SPEED_MPS] | None = None
+    from_rad: Annotated[Real, ANGLE_RAD] | None = None
 
     @property
     def is_steady(self) -> bool:
         """It comes and goes."""
         return False
+
+    def remarks(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
+        """Return a warning if it begins when the flight is over, or ends before it."""
+        del dt_s
+        if self.hold_s is None:
+            return _too_late(float(self.start_s), duration_s)
+        end_s = float(self.start_s + 2.0 * self.rise_s + self.hold_s)
+        if end_s > 0.0:
+            return _too_late(float(self.start_s), duration_s)
+        return (f": is over at {end_s:g} s, before the flight begins; write a later start_s",)
 
     def share(self, time_s: Real) -> Real:
         """(1 - cos(pi x / d)) / 2, with x / d how much of the rise, or the fall, is over."""
@@ -136,16 +155,27 @@ class CosineGust(AbstractDirectedWind):
 class SinusoidalWind(AbstractDirectedWind):
     """A velocity that swings both ways from the start of the flight on."""
 
-    period_s: Annotated[Real, POSITIVE]
-    phase_rad: Real = 0.0
-    wind_world_mps: Vec3 | None = None
-    speed_mps: Annotated[Real, NOT_NEGATIVE] | None = None
-    from_rad: Real | None = None
+    period_s: Annotated[Real, DURATION_S]
+    phase_rad: Annotated[Real, ANGLE_RAD] = 0.0
+    wind_world_mps: Annotated[Vec3, COMPONENT_MPS] | None = None
+    speed_mps: Annotated[Real, SPEED_MPS] | None = None
+    from_rad: Annotated[Real, ANGLE_RAD] | None = None
 
     @property
     def is_steady(self) -> bool:
         """It swings."""
         return False
+
+    def remarks(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
+        """Return a warning if it swings faster than the steps over which it is held."""
+        del duration_s
+        period_s = float(self.period_s)
+        if period_s >= 2.0 * dt_s:
+            return ()
+        return (
+            f": a period of {period_s:g} s is shorter than two physics steps of {dt_s:g} s, over "
+            "each of which the wind is held; write a longer period_s, or a higher time.rate_hz",
+        )
 
     def share(self, time_s: Real) -> Real:
         """The sine."""
@@ -174,11 +204,19 @@ class RecordedWind(AbstractWind):
                 f"time_s, {EAST}, {NORTH} and, where the air rises or sinks, {UP}"
             )
             raise ValueError(message)
+        fastest_mps = float(np.abs(np.asarray(self.file.values) * self.scale).max())
+        if not fastest_mps <= COMPONENT_MPS.high:
+            message = (
+                f"{self.file.source}: {fastest_mps:g} m/s is not allowed; a wind is at most "
+                f"{COMPONENT_MPS.high:g} m/s in each direction"
+            )
+            raise ValueError(message)
 
     @property
     def is_steady(self) -> bool:
         """Only where all rows are alike."""
-        return len(self.file.time_s) == 1
+        rows = np.asarray(self.file.values)
+        return bool((rows == rows[0]).all())
 
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
         """The velocity of the air, the same at every height."""
@@ -192,3 +230,10 @@ class RecordedWind(AbstractWind):
             return self.scale * jnp.interp(now, times, values[:, self.file.columns.index(name)])
 
         return Vec3(component(EAST), component(NORTH), component(UP))
+
+
+def _too_late(start_s: float, duration_s: float) -> tuple[str, ...]:
+    if start_s < duration_s:
+        return ()
+    said = f": begins at {start_s:g} s, when the flight of {duration_s:g} s is over"
+    return (f"{said}; write an earlier start_s",)

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import jax.numpy as jnp
 
-from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.bounds import Bounds
 from kittiwake.core.environment import AbstractWind
 from kittiwake.core.units import FOOT_M
 from kittiwake.geometry.scalar import Real
@@ -22,6 +22,8 @@ from kittiwake.geometry.vec3 import Vec3
 
 ROUGHNESS_LENGTH_FT = 0.15
 REFERENCE_HEIGHT_FT = 20.0
+# far beyond any wind, and near enough that no number computed from it overflows
+SPEED_MPS, ANGLE_RAD = Bounds(0.0, 1e3), Bounds(-1e3, 1e3)
 # QRSim cuts the wind off here and not at z0. In the 3 cm between, the logarithm is negative and the
 # wind blows backwards; kept, as its published figures contain it and no vehicle flies there.
 CALM_BELOW_FT = 0.05
@@ -42,8 +44,8 @@ class ShearWind(AbstractWind):
     ``from_rad`` is where it blows from, clockwise from north, as in weather reports.
     """
 
-    speed_at_6m_mps: Annotated[Real, NOT_NEGATIVE]
-    from_rad: Real
+    speed_at_6m_mps: Annotated[Real, SPEED_MPS]
+    from_rad: Annotated[Real, ANGLE_RAD]
 
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
         """The velocity of the air at a height; zero on and below the ground."""

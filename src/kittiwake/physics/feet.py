@@ -30,8 +30,6 @@ where 2 zeta < omega_0 dt, whatever r is; Heun's method only where there is hard
 """
 
 import math
-from functools import reduce
-from operator import add
 from typing import Annotated
 
 import equinox as eqx
@@ -46,7 +44,6 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
 from kittiwake.physics.rigid_body import RigidBody
 
-AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
 # feet that sink in deeper at rest are refused
 SOFTEST_M = 0.05
 # zeta omega_0 dt of the fastest swing, at most; inside the stable region of Heun's method
@@ -92,8 +89,9 @@ class Feet(eqx.Module):
         Raises:
             ScenarioError: with what to write instead.
         """
-        self._check_depth(body, rate_hz, gravity_mps2)
-        growth = self._growth(float(self.liveliness(body)), integrator, 1.0 / float(rate_hz))
+        liveliness = float(self.liveliness(body))
+        self._check_depth(liveliness, rate_hz, gravity_mps2)
+        growth = self._growth(liveliness, integrator, 1.0 / float(rate_hz))
         if growth > 1.0 + ROUNDING:
             message = (
                 f"feet: with {integrator} at {rate_hz:g} Hz their swing grows by "
@@ -102,8 +100,14 @@ class Feet(eqx.Module):
             )
             raise ScenarioError(message)
 
-    def _check_depth(self, body: RigidBody, rate_hz: Real, gravity_mps2: Real) -> None:
-        faster = float(jnp.sqrt(self.liveliness(body)))
+    def _check_depth(self, liveliness: float, rate_hz: Real, gravity_mps2: Real) -> None:
+        if not math.isfinite(liveliness):
+            message = (
+                "feet: they cannot carry a body of this mass and inertia, which are too "
+                "unlike; write others, or feet: null"
+            )
+            raise ScenarioError(message)
+        faster = math.sqrt(liveliness)
         least_radps = math.sqrt(gravity_mps2 / SOFTEST_M)
         resolved_radps = rate_hz / faster
         if min(self.frequency_radps, resolved_radps) >= least_radps:
@@ -147,15 +151,21 @@ class Feet(eqx.Module):
 
     def liveliness(self, body: RigidBody) -> Real:
         """The square of how much faster it can swing on its feet than bounce, at most."""
-        columns = [body.inertia_kgm2.solve(self._spread_m2(axis)) for axis in AXES]
+        columns = map(body.inertia_kgm2.solve, self._spread_m2())
         # no eigenvalue of a matrix is larger than the largest sum along a row
         share_kg = body.mass_kg / len(self.points_body_m)
-        sums = [sum(abs(getattr(column, row)) for column in columns) for row in "xyz"]
+        sizes = [(abs(column.x), abs(column.y), abs(column.z)) for column in columns]
+        sums = [sum(row) for row in zip(*sizes, strict=True)]
         return 1.0 + share_kg * jnp.max(jnp.stack([jnp.asarray(total) for total in sums]))
 
-    def _spread_m2(self, axis: Vec3) -> Vec3:
-        """Of a kilogram on each foot, the inertia times a unit vector."""
-        return reduce(add, [point.cross(axis.cross(point)) for point in self.points_body_m])
+    def _spread_m2(self) -> tuple[Vec3, Vec3, Vec3]:
+        """Of a kilogram on each foot, the columns of the inertia."""
+        places = [(point.x, point.y, point.z) for point in self.points_body_m]
+        xx = sum(y * y + z * z for _, y, z in places)
+        yy = sum(z * z + x * x for x, _, z in places)
+        zz = sum(x * x + y * y for x, y, _ in places)
+        xy, xz, yz = (-sum(p[i] * p[j] for p in places) for i, j in ((0, 1), (0, 2), (1, 2)))
+        return Vec3(xx, xy, xz), Vec3(xy, yy, yz), Vec3(xz, yz, zz)
 
     def init(self) -> Footing:
         """Before the first step, as if it stood already."""

@@ -14,12 +14,14 @@ from typing import Annotated, Literal
 
 import equinox as eqx
 
-from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
 Axis = Literal["x", "y", "z"]
+# of solids that a scenario gives: wide, and without overflow in what is computed from them
+MASS_KG, SIZE_M, PLACE_M = Bounds(1e-9, 1e9), Bounds(1e-6, 1e6), Bounds(-1e6, 1e6)
 
 
 class Solid(eqx.Module):
@@ -33,9 +35,9 @@ class Solid(eqx.Module):
 class Cuboid(eqx.Module):
     """A homogeneous cuboid with its edges along the body's axes, as a scenario gives it."""
 
-    mass_kg: Annotated[Real, POSITIVE]
-    edges_body_m: Annotated[Vec3, POSITIVE]
-    center_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    mass_kg: Annotated[Real, MASS_KG]
+    edges_body_m: Annotated[Vec3, SIZE_M]
+    center_body_m: Annotated[Vec3, PLACE_M] = Vec3(0.0, 0.0, 0.0)
 
     def solid(self) -> Solid:
         """Its mass and inertia."""
@@ -46,11 +48,11 @@ class Cuboid(eqx.Module):
 class Cylinder(eqx.Module):
     """A homogeneous cylinder along one of the body's axes, as a scenario gives it."""
 
-    mass_kg: Annotated[Real, POSITIVE]
-    radius_m: Annotated[Real, POSITIVE]
-    length_m: Annotated[Real, POSITIVE]
+    mass_kg: Annotated[Real, MASS_KG]
+    radius_m: Annotated[Real, SIZE_M]
+    length_m: Annotated[Real, SIZE_M]
     axis: Axis = eqx.field(static=True, default="z")
-    center_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    center_body_m: Annotated[Vec3, PLACE_M] = Vec3(0.0, 0.0, 0.0)
 
     def solid(self) -> Solid:
         """Its mass and inertia."""

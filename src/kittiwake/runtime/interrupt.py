@@ -60,6 +60,12 @@ def interrupts() -> Generator[Interrupts]:
         sys.unraisablehook = show
 
 
+def ended_by(number: int) -> bool:
+    """Whether this signal is the first that the process has received."""
+    handler = signal.getsignal(number)
+    return isinstance(handler, Interrupts) and handler.received[:1] == [number]
+
+
 class StopRequests:
     """Signals that ask a flight to end, as a function that returns whether there was one.
 

@@ -18,7 +18,7 @@ from kittiwake.runtime.course import Course
 from kittiwake.runtime.thinning import Thinning
 from kittiwake.runtime.watch import Block, Verdict, Watch
 from kittiwake.scenario.size import steps_in
-from kittiwake.tasks.task_commander import until
+from kittiwake.tasks.task_commander import judges_at, until
 
 # how the reason begins of a flight that somebody has ended
 STOPPED = "stopped by the user"
@@ -84,9 +84,11 @@ class Flight:
         self,
         sink: Sink,
         progress: Callable[[float], None] = lambda _: None,
-        stopped: Callable[[], bool] = lambda: False,
+        stopped: Callable[[], str | None] = lambda: None,
     ) -> Outcome:
-        """Flies to the end; ``progress`` hears the simulated time, ``stopped`` may end it early.
+        """Flies to the end; ``progress`` hears the simulated time.
+
+        It ends early as soon as ``stopped`` gives a reason.
 
         ``outcome`` has what was flown also where an exception leaves it.
         """
@@ -97,11 +99,13 @@ class Flight:
             for block in self._blocks(stopped):
                 # a lost vehicle stands still, so the state after the block shows what it has left
                 kept, verdict = watch.look(block, lambda: self.course.violations(self.state))
+                if verdict is not None:
+                    self._await_judgment()
                 tick += len(next(iter(kept.values())))
                 noted_s = (tick - 1) / self.rate_hz
                 watch.events += [Event(noted_s, *notice) for notice in self.course.notices()]
-                if verdict is None and tick <= self.last_tick and stopped():
-                    verdict = Verdict("failed", f"{STOPPED} at {noted_s:g} s")
+                if verdict is None and tick <= self.last_tick and (why := stopped()):
+                    verdict = Verdict("failed", f"{why} at {noted_s:g} s")
                 ended = verdict is not None or tick > self.last_tick
                 if ended and verdict is None:
                     watch.close(self.last_tick / self.rate_hz)
@@ -120,7 +124,13 @@ class Flight:
         time_s = self.outcome.steps / self.rate_hz
         self.outcome.status, self.outcome.reason = "failed", f"{why} at {time_s:g} s"
 
-    def _blocks(self, stopped: Callable[[], bool]) -> Iterator[Block]:
+    def _await_judgment(self) -> None:
+        """Fly on, without rows, until the task has judged the loss that ends the flight."""
+        judged_tick = judges_at(self.state)
+        while judged_tick is not None and (tick := int(self.state.tick)) <= judged_tick:
+            self.state, _ = self.course.fly(self.state, tick)
+
+    def _blocks(self, stopped: Callable[[], str | None]) -> Iterator[Block]:
         """Rows by vehicle, up to and with the last tick."""
         tick = 0
         while tick <= self.last_tick:

@@ -1,22 +1,22 @@
 """A flight into a folder: the resolved scenario, the log, the summary and the picture.
 
-A folder holds one run. What a former one left in it, its pictures and exports with their own names
-as well, is removed as the flight begins, so that nothing in the folder tells of another flight.
-What no run has written stays, and a run that would have to replace such a file is refused: a log
-has the digests of the files that were written beside it.
+A folder holds one run. What a former one left in it, its pictures and exports as well, is removed
+as the flight begins, so that nothing in the folder tells of another flight. What nobody but the
+user has written, or has changed since, stays, and a run that would have to replace such a file is
+refused: the log has the digests of the files that the run wrote beside it, ``.written.jsonl`` those
+of pictures and exports.
 """
 
 import copy
 import fcntl
-import hashlib
 import json
 import os
-import re
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
 from time import monotonic
@@ -26,9 +26,18 @@ import numpy as np
 import yaml
 from jaxtyping import Float64
 
-from kittiwake.analysis.log import LOG_FILE, SCENARIO_FILE, SUMMARY_FILE, Log
+from kittiwake.analysis.log import SCENARIO_FILE, SUMMARY_FILE, Log
 from kittiwake.analysis.log_reader import files_beside
-from kittiwake.analysis.output_file import output_file, write_text
+from kittiwake.analysis.output_file import (
+    LOG_FILE,
+    WRITTEN_FILE,
+    digest,
+    is_as_written,
+    note_written,
+    output_file,
+    write_text,
+    written_files,
+)
 from kittiwake.core.errors import LogError
 from kittiwake.runtime.interrupt import Interrupted, StopRequests, stop_requests
 from kittiwake.runtime.loop import STOPPED, Flight
@@ -36,7 +45,6 @@ from kittiwake.runtime.recorder import Recorder
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import dump_document
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.schema import NAME_PATTERN
 
 RUNS = Path("runs")
 # what every summary says, and hardly anything else
@@ -46,24 +54,6 @@ LOOKS_S = 0.5
 PICTURE_FILE = "overview.png"
 FILM_MP4, FILM_GIF, STILL_FILE = "film.mp4", "film.gif", "still.png"
 ROSBAG1_FILE, ROSBAG2_FOLDER = "log.bag", "rosbag2"
-# what run, plot and export write; a file of each vehicle and field comes on top
-PRODUCTS = (
-    LOG_FILE,
-    SUMMARY_FILE,
-    PICTURE_FILE,
-    "flock-*.png",
-    "sensors-*.png",
-    "survey-*.png",
-    FILM_MP4,
-    FILM_GIF,
-    STILL_FILE,
-    "log.parquet",
-    "export.mcap",
-    "samples.geojson",
-    ROSBAG1_FILE,
-    f"{ROSBAG2_FOLDER}/metadata.yaml",
-    f"{ROSBAG2_FOLDER}/{ROSBAG2_FOLDER}.*",
-)
 
 
 def usual_folder(name: str) -> Path:
@@ -132,14 +122,14 @@ def refuse_foreign(folder: Path, scenario: Scenario) -> None:
     copies = {
         name: None if digests is None else digests.get(name)
         for name, source in _copies(scenario).items()
-        if os.path.isfile(folder / name) and _digest(folder / name) != _digest(source)
+        if os.path.isfile(folder / name) and digest(folder / name) != digest(source)
     }
     foreign = [
         *([LOG_FILE] if digests is None and _has_content(folder / LOG_FILE) else []),
         *([SCENARIO_FILE] if not _is_own_scenario(folder / SCENARIO_FILE, digests) else []),
         *([SUMMARY_FILE] if not _is_own_summary(folder / SUMMARY_FILE, digests) else []),
-        *([PICTURE_FILE] if digests is None and os.path.lexists(folder / PICTURE_FILE) else []),
-        *(name for name, digest in copies.items() if _digest(folder / name) != digest),
+        *([PICTURE_FILE] if not _is_own_picture(folder / PICTURE_FILE) else []),
+        *(name for name, noted in copies.items() if digest(folder / name) != noted),
     ]
     if foreign:
         message = (
@@ -159,21 +149,22 @@ def fly_into(
     flight: Flight,
     folder: Path,
     progress: Callable[[float], None] = lambda _: None,
-    ended: Callable[[], bool] = lambda: False,
+    ended: Callable[[], str | None] = lambda: None,
 ) -> Log:
     """Fly and leave scenario, log and summary in the folder; Ctrl-C ends it early and in order.
 
-    So does what is ``ended`` from elsewhere. The log's blocks reach the disk as they are flown, so
-    a killed run keeps all but its last one. A second signal does not wait for the block that is
-    flown. If the folder vanishes, what was flown goes into a new one in its place.
+    So does what is ``ended`` from elsewhere, for the reason that it gives. The log's blocks reach
+    the disk as they are flown, so a killed run keeps all but its last one. A second signal does not
+    wait for the block that is flown. If the folder vanishes, what was flown goes into a new one in
+    its place.
 
     Raises:
         LogError: if something cannot be written; what was flown before is kept.
         Interrupted: by a second signal, once the summary is written.
     """
     text, copies = _resolved_scenario(simulation, flight), _copies(simulation.scenario)
-    written = {SCENARIO_FILE: hashlib.sha256(text.encode()).hexdigest()}
-    written |= {name: _digest(source) for name, source in copies.items()}
+    written = {SCENARIO_FILE: sha256(text.encode()).hexdigest()}
+    written |= {name: digest(source) for name, source in copies.items()}
     with ExitStack() as stack:
         requests = stack.enter_context(stop_requests())
         with requests.held():
@@ -195,7 +186,7 @@ def fly_into(
             flight.fly(
                 _Held(recorder, requests),
                 progress,
-                lambda: requests() or ended() or presence.has_ended(),
+                lambda: STOPPED if requests() or presence.has_ended() else ended(),
             )
         except Interrupted:
             flight.fail(STOPPED)
@@ -329,12 +320,18 @@ def _is_own_scenario(path: Path, digests: Mapping[str, str] | None) -> bool:
     if digests is None or not path.is_file():
         return False
     if SCENARIO_FILE in digests:
-        return _digest(path) == digests[SCENARIO_FILE]
+        return digest(path) == digests[SCENARIO_FILE]
     # of a log without digests: in the form in which scenarios are written
     with suppress(OSError, ValueError, RecursionError, yaml.YAMLError):
         text = path.read_text(encoding="utf-8")
         return dump_document(yaml.safe_load(text)) == text
     return False
+
+
+def _is_own_picture(path: Path) -> bool:
+    """Whether a picture is missing, or as ``run`` or ``plot`` has written it."""
+    noted = written_files(path.parent).get(path)
+    return not os.path.lexists(path) or (noted is not None and is_as_written(path, noted))
 
 
 def _is_own_summary(path: Path, digests: Mapping[str, str] | None) -> bool:
@@ -349,35 +346,21 @@ def _is_own_summary(path: Path, digests: Mapping[str, str] | None) -> bool:
     return False
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _remove_products(folder: Path, kept: Collection[Path]) -> None:
-    """Removes what a former run left, but not what this one reads."""
+    """Remove what is still as run, plot and export have written it, but not what this run reads."""
     reads = {path.resolve() for path in kept}
-    for pattern in (*PRODUCTS, *_named_products(folder / SCENARIO_FILE)):
-        for path in folder.glob(pattern):
-            if path.is_file() and path.resolve() not in reads:
-                path.unlink()
-
-
-def _named_products(scenario: Path) -> Iterator[str]:
-    """The exports that are named after the vehicles and fields of a scenario."""
-    try:
-        data = yaml.safe_load(scenario.read_text(encoding="utf-8"))
-        vehicles, fields = data["vehicles"], data.get("world", {}).get("fields", {})
-        # its names may have been changed by hand, to patterns or to what leads out of the folder
-        named = [name for name in vehicles if re.fullmatch(NAME_PATTERN, name)]
-        files = {
-            *(f"{name}.csv" for name in named),
-            *(f"{name}-[0-9]*.csv" for name in named),
-            *(f"{name}.tif" for name in fields if re.fullmatch(NAME_PATTERN, name)),
-        }
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
-        return
-    yield from sorted(files)
+    noted = written_files(folder)
+    (folder / WRITTEN_FILE).unlink(missing_ok=True)
+    for path, own in noted.items():
+        if not path.resolve().is_relative_to(folder.resolve()) or not is_as_written(path, own):
+            continue
+        if path.resolve() in reads:
+            note_written(path, folder)
+            continue
+        path.unlink()
+        if path.parent != folder:
+            _remove_empty([path.parent])
+    (folder / LOG_FILE).unlink(missing_ok=True)
 
 
 def _copies(scenario: Scenario) -> dict[str, Path]:
@@ -386,7 +369,9 @@ def _copies(scenario: Scenario) -> dict[str, Path]:
 
 
 def _copy_name(path: tuple[str | int, ...], file: Path) -> str:
-    return "-".join([*map(str, path[1:-1]), file.name])
+    """Return the name of a copy, which says what it is of; a copy of a copy keeps its name."""
+    said = "".join(f"{part}-" for part in path[1:-1])
+    return file.name if file.name.startswith(said) else said + file.name
 
 
 def _resolved_scenario(simulation: Simulation, flight: Flight) -> str:

@@ -36,6 +36,7 @@ class Session:
         self.clock = clock
         self._watch, self._blocks_hz = watch, blocks_hz
         self._again, self._closed = threading.Event(), threading.Event()
+        self._reason = STOPPED
         self.problems: SimpleQueue[str] = SimpleQueue()
         self._next_seed = scenario.seed
         self._begin(scenario, scenario.seed)
@@ -56,7 +57,7 @@ class Session:
             flight = self.simulation.flight(seed=self.seed, course=self.course)
             log = fly_into(self.simulation, flight, folder, follow(flight), self._ended)
             reason = (log.summary or {}).get("reason") or ""
-            if reason.startswith(STOPPED) and not self._again.is_set():
+            if reason.startswith((STOPPED, self._reason)) and not self._again.is_set():
                 self.course.abandon()
             return log
 
@@ -78,8 +79,10 @@ class Session:
         self.clock.begin()
         self._begin(self.course.wanted, self._next_seed, self.course.latest)
 
-    def close(self) -> None:
-        """Ends the flight, and there is to be no other."""
+    def close(self, reason: str = STOPPED) -> None:
+        """Ends the flight for a reason, and there is to be no other."""
+        if not self._closed.is_set():
+            self._reason = reason
         self._closed.set()
         self.clock.end()
 
@@ -91,8 +94,8 @@ class Session:
         parts = (scenario, program, self.clock, self._watch, self.problems, self._blocks_hz)
         self.course = LiveCourse(*parts, former=former)
 
-    def _ended(self) -> bool:
-        return self._again.is_set() or self._closed.is_set()
+    def _ended(self) -> str | None:
+        return self._reason if self._again.is_set() or self._closed.is_set() else None
 
 
 def _unseen(time_s: float) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.guidance import AbstractGuidance
 from kittiwake.core.joystick import JoystickSettings
 from kittiwake.core.network import Network
 from kittiwake.core.ros import RosSettings
@@ -110,7 +111,11 @@ class _Builder:
                 vehicles[member] = vehicle
         pairs = partners(schema.vehicles, vehicles, world, self.problems)
         crews = teams(schema.vehicles, vehicles, self.problems)
-        if world is not None and world.radio is None and any(map(_hears, vehicles.values())):
+        if (
+            world is not None
+            and world.radio is None
+            and any(one.hears for one in _guidances(vehicles))
+        ):
             world = replace(world, radio=self.components.scheduled(RADIOS, "ideal", RADIO_KEY))
         joystick = JoystickSettings()
         with self.problems.noting(("joystick",), placed=True):
@@ -183,7 +188,7 @@ class _Builder:
             self.problems.note(("vehicles",), f"{said}; {advice}")
 
     def _duration_s(self, time: TimeSettings, vehicles: Mapping[str, Vehicle]) -> float:
-        ends = [vehicle.guidance.component.end_s() for vehicle in vehicles.values()]
+        ends = [guidance.end_s() for guidance in _guidances(vehicles)]
         finite = [end for end in ends if end]
         if time.duration_s is None and not finite:
             if self.problems.lines:  # the guidance that was refused may have said it
@@ -197,5 +202,7 @@ class _Builder:
         return duration_s
 
 
-def _hears(vehicle: Vehicle) -> bool:
-    return vehicle.guidance.component.hears
+def _guidances(vehicles: Mapping[str, Vehicle]) -> list[AbstractGuidance]:
+    """The guidance of all vehicles, once where several share it."""
+    parts = {id(vehicle.guidance): vehicle.guidance for vehicle in vehicles.values()}
+    return [part.component for part in parts.values()]

@@ -1,7 +1,8 @@
 """From an entry of a scenario to a component: its name, its parameters, its rate."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import isclose
@@ -12,7 +13,7 @@ import equinox as eqx
 
 from kittiwake.core.component import AbstractComponent
 from kittiwake.core.dynamics import AbstractDynamics
-from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.instrument import Instrument
 from kittiwake.core.network import Network
 from kittiwake.core.recording import Recording
@@ -24,6 +25,7 @@ from kittiwake.core.vehicle import Scheduled
 from kittiwake.environment.fields.raster import Grid
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.satellites.precise import OrbitTable
+from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.solids import Shape, Solid, assembled
 from kittiwake.scenario.document import Document
@@ -236,9 +238,12 @@ class ComponentBuilder:
         given = {name: value for name, value in parameters.items() if name != URDF}
         with self.problems.noting(key):
             _refuse_without_mass_and_inertia(cls)
-            for name in given:
+            for name in [*given]:
                 with self.problems.noting((*path, name)):
-                    _refuse_beside_urdf(name)
+                    if stored_name(name) in MASS_PROPERTIES:
+                        del given[name]
+                        message = "urdf is given as well; give one of them"
+                        raise ScenarioError(message)
             with self.problems.noting(key, placed=True):
                 return given | self._mass_properties(parameters[URDF], key)
         return given
@@ -265,14 +270,23 @@ class ComponentBuilder:
     ) -> dict[str, Any]:
         """With the inertia of solids that are given for it, and their mass if no other is given."""
         given = parameters.get(INERTIA)
-        if not isinstance(given, dict) or FROM not in given or not _has_mass_and_inertia(cls):
+        if not isinstance(given, dict) or not has_mass_and_inertia(cls):
             return parameters
+        if FROM not in given:
+            entries = [field.name for field in dataclasses.fields(Inertia)]
+            strange = next((name for name in given if name not in entries), None)
+            if strange is None:
+                return parameters
+            with self.problems.noting((*path, INERTIA, strange)):
+                message = f"there is no such key. {did_you_mean(strange, [FROM, *entries])}"
+                raise ScenarioError(message)
+            return {name: value for name, value in parameters.items() if name != INERTIA}
         key = (*path, INERTIA, FROM)
         with self.problems.noting(key):
-            solids = self._solids(given, key)
-            if not solids:
+            shapes = self._shapes(given, key)
+            if not shapes:
                 return {name: value for name, value in parameters.items() if name != INERTIA}
-            whole = assembled(*solids)
+            whole = _one_body(shapes)
             mass_kg = parameters.get(MASS, whole.mass_kg)
             if _is_rate(mass_kg) and not isclose(mass_kg, whole.mass_kg, rel_tol=SAME_MASS):
                 message = (
@@ -285,7 +299,7 @@ class ComponentBuilder:
             return parameters | {MASS: mass_kg, INERTIA: inertia}
         return {name: value for name, value in parameters.items() if name != INERTIA}
 
-    def _solids(self, given: dict[str, Any], key: KeyPath) -> list[Solid]:
+    def _shapes(self, given: dict[str, Any], key: KeyPath) -> list[Shape]:
         """Those of a list; none after noting what is wrong with one."""
         entries = given[FROM]
         if len(given) > 1 or not isinstance(entries, list) or not entries:
@@ -298,7 +312,7 @@ class ComponentBuilder:
             message = f"{len(entries)} solids; at most {MOST_SOLIDS} are added up"
             raise ScenarioError(message)
         shapes = [self.settings(Shape, one, (*key, i)) for i, one in enumerate(entries)]
-        return [] if None in shapes else [shape.solid() for shape in shapes]
+        return [shape for shape in shapes if shape is not None] if None not in shapes else []
 
     def _note_center(self, key: KeyPath, center_m: Vec3, whence: str) -> None:
         """That a description begins elsewhere than at the center of mass, as positions here do."""
@@ -316,8 +330,9 @@ class ComponentBuilder:
             raise ScenarioError(message)
         if self.document.from_override(path):
             return Path(name)
-        file = (self.folder / name).resolve()
-        if Path(name).is_absolute() or not file.is_relative_to(self.folder.resolve()):
+        # realpath never raises, as in a loop of links
+        file = Path(os.path.realpath(self.folder / name))
+        if Path(name).is_absolute() or not file.is_relative_to(os.path.realpath(self.folder)):
             message = (
                 f"'{name}' lies outside the scenario's folder; move it there, or name it on the "
                 "command line with --set, in Python in overrides"
@@ -337,7 +352,8 @@ def _is_rate(given: object) -> TypeGuard[int | float]:
     return isinstance(given, int | float) and not isinstance(given, bool) and given > 0
 
 
-def _has_mass_and_inertia(cls: type[AbstractDynamics]) -> bool:
+def has_mass_and_inertia(cls: type[AbstractDynamics]) -> bool:
+    """Return whether a vehicle has mass and inertia, which files and shapes may give."""
     return {field.name for field in dataclasses.fields(cls)} >= MASS_PROPERTIES
 
 
@@ -351,7 +367,14 @@ def _refuse_without_mass_and_inertia(cls: type[AbstractDynamics]) -> None:
         raise ScenarioError(message)
 
 
-def _refuse_beside_urdf(name: str) -> None:
-    if stored_name(name) in MASS_PROPERTIES:
-        message = "urdf is given as well; give one of them"
-        raise ScenarioError(message)
+def _one_body(shapes: Sequence[Shape]) -> Solid:
+    """Shapes put together.
+
+    Raises:
+        ScenarioError: if they are too unlike in size for the inertia of a body.
+    """
+    try:
+        return assembled(*(shape.solid() for shape in shapes))
+    except ValueError as error:
+        message = f"the solids are too unlike in size: {error}"
+        raise ScenarioError(message) from None

@@ -6,6 +6,7 @@ Python's own parser reads an expression; of what it finds only what is listed he
 import ast
 import math
 import operator
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -16,8 +17,20 @@ from kittiwake.core.errors import did_you_mean
 MAX_CHARACTERS, MAX_EXPRESSION = 10_000, 500
 # beyond which whole numbers are counted as real ones
 LARGEST_WHOLE = 2**63
+# so many places from the point every number has digits no more
+MAX_PLACES = 400
+# of what an error of Python says
+MAX_SAID = 200
 
 Value = float | int | bool | str
+
+
+def _rounded(value: Any, places: Any = None) -> Any:
+    """As Python's ``round``, without a power of ten that would fill the memory."""
+    if isinstance(places, int):
+        places = max(-MAX_PLACES, min(places, MAX_PLACES))
+    return round(value, places)
+
 
 CONSTANTS: dict[str, Value] = {
     **{"pi": math.pi, "e": math.e, "tau": math.tau},
@@ -29,7 +42,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sqrt", "exp", "log")
     },
     **{name: getattr(math, name) for name in ("radians", "degrees", "floor", "ceil", "hypot")},
-    **{"abs": abs, "min": min, "max": max, "round": round, "pow": math.pow},
+    **{"abs": abs, "min": min, "max": max, "round": _rounded, "pow": math.pow},
     **{"float": float, "int": int, "bool": bool, "str": str},
 }
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
@@ -72,15 +85,18 @@ def computed(text: str, lookup: Callable[[str], Any]) -> Any:
         raise ExpressionError(message) from None
     try:
         return _Arithmetic(lookup).value(tree)
+    except RecursionError:
+        message = "is nested too deeply"
+        raise ExpressionError(message) from None
     except (ArithmeticError, TypeError, ValueError) as error:
-        raise ExpressionError(str(error)) from None
+        raise ExpressionError(str(error)[:MAX_SAID]) from None
 
 
 def literal(value: Value) -> Value:
-    """A text that is a number or a truth as that; one in quotes without them."""
+    """A text that is a number or a truth as that; one in single quotes without them."""
     if not isinstance(value, str):
         return value
-    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+    if len(value) > 1 and value[0] == value[-1] == "'":
         return value[1:-1]
     if "_" not in value:
         for kind in (int, float):
@@ -102,7 +118,7 @@ class _Arithmetic:
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
             return self._limited(node.value)
         if isinstance(node, ast.Name):
-            return self._named(node.id)
+            return self.lookup(node.id)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
             return self._called(node.func.id, [self.value(one) for one in node.args])
         if isinstance(node, ast.IfExp):
@@ -132,14 +148,6 @@ class _Arithmetic:
                 break
         return last
 
-    def _named(self, name: str) -> Any:
-        try:
-            return self.lookup(name)
-        except ExpressionError:
-            if name in CONSTANTS:
-                return CONSTANTS[name]
-            raise
-
     def _binary(self, node: ast.BinOp) -> Any:
         compute = _operator(node.op)
         left, right = self.value(node.left), self.value(node.right)
@@ -147,10 +155,8 @@ class _Arithmetic:
             if not (isinstance(node.op, ast.Add) and isinstance(left, str) and type(right) is str):
                 message = f"words cannot be computed with: {left!r:.40} and {right!r:.40}"
                 raise ExpressionError(message)
-        elif isinstance(node.op, ast.Pow) and abs(right) > 1:
-            # without the digits of a whole number that would fill the memory
-            left = float(left) if abs(left) ** min(abs(right), 64) >= LARGEST_WHOLE else left
-            left = float(left) if abs(right) > 64 else left
+        elif isinstance(node.op, ast.Pow):
+            compute = _power
         return self._limited(compute(left, right))
 
     def _compared(self, node: ast.Compare) -> bool:
@@ -166,18 +172,49 @@ class _Arithmetic:
         if name not in FUNCTIONS:
             message = f"there is no function '{name}'. {did_you_mean(name, [*FUNCTIONS])}"
             raise ExpressionError(message)
-        return self._limited(FUNCTIONS[name](*given))
+        if name in ("min", "max") and len(given) < 2:
+            message = f"{name} takes two numbers or more"
+            raise ExpressionError(message)
+        try:
+            return self._limited(FUNCTIONS[name](*given))
+        except OverflowError:
+            shown = ", ".join(f"{one!r:.40}" for one in given[:4])
+            _refuse_too_large(f"{name}({shown})")
 
     def _limited(self, value: Any) -> Any:
         if isinstance(value, complex):
             message = "comes to no real number"
             raise ExpressionError(message)
         if isinstance(value, int) and abs(value) >= LARGEST_WHOLE:
-            return float(value)
+            return _real(value)
         if isinstance(value, str) and len(value) > MAX_CHARACTERS:
             message = f"grows beyond {MAX_CHARACTERS} characters"
             raise ExpressionError(message)
         return value
+
+
+def _power(left: Any, right: Any) -> Any:
+    """A power; of whole numbers as a real one where its digits would fill the memory."""
+    base = left
+    if isinstance(left, int) and isinstance(right, int) and abs(right) > 1:
+        huge = abs(right) > 64 or abs(left) ** abs(right) >= LARGEST_WHOLE
+        base = float(left) if huge else left
+    try:
+        return base**right
+    except OverflowError:
+        _refuse_too_large(f"{left!r} ** {right!r}")
+
+
+def _real(whole: int) -> float:
+    try:
+        return float(whole)
+    except OverflowError:
+        _refuse_too_large("a number of so many digits")
+
+
+def _refuse_too_large(said: str) -> NoReturn:
+    message = f"{said} is too large; numbers reach up to {sys.float_info.max:.2g}"
+    raise ExpressionError(message) from None
 
 
 def _operator(node: ast.AST) -> Callable[..., Any]:

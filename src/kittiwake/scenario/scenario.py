@@ -25,8 +25,9 @@ from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.swarming import Membership
 from kittiwake.vehicles import VEHICLES
 
-# both spellings of the key of what is drawn for each episode of a task
-RANDOMISE = ("randomise", "randomize")
+# the keys of what is drawn for each episode of a task: fully, in both spellings, and by difficulty
+BY_DIFFICULTY = "curriculum"
+DRAWN = ("randomise", "randomize", BY_DIFFICULTY)
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,8 @@ class Scenario:
             found += [f"{name}: {one}" for one in said]
         for name, course in coverages(self.document, self.vehicles, self.tables).items():
             found += [f"{name}: {said}" for said in course.remarks(self.world.origin)]
+        winds = self.world.wind.remarks(self.duration_s, 1.0 / self.rate_hz)
+        found += [f"world.wind{said}" for said in winds]
         for name, process in self.world.processes.items():
             found += [
                 f"world.{name}: {said}" for said in process.component.remarks(self.duration_s)
@@ -113,11 +116,15 @@ class Scenario:
 
     def undrawn(self) -> list[str]:
         """Return what to say of draws, which count in the episodes of a task alone."""
+        data = self.document.data
+        said = "a flight takes the values that the rest of the scenario says"
+        if data.get("task") is None:
+            said = "this scenario has no task, so that it has no effect"
         return [
-            f"{key}: counts in the episodes of a task alone (kw.make, Gymnasium, PettingZoo); a "
-            "flight takes the values that the rest of the scenario says"
-            for key in RANDOMISE
-            if self.document.data.get(key)
+            f"{key}: counts in the episodes of a task alone (kw.make, Gymnasium, PettingZoo); "
+            + said
+            for key in DRAWN
+            if data.get(key)
         ]
 
     def _names_controllers(self, vehicle: str) -> bool:

@@ -7,6 +7,8 @@ by the component itself.
 from typing import Annotated, Any, Literal
 
 import equinox as eqx
+import numpy as np
+from jaxtyping import Float64
 from pydantic import BaseModel, ConfigDict, Field
 
 from kittiwake.core.bounds import POSITIVE, Bounds
@@ -62,13 +64,17 @@ class Repetition(eqx.Module):
     spacing_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     grid: tuple[Annotated[int, ROW], Annotated[int, ROW]] | None = None
 
-    def place_m(self, number: int) -> Vec3:
-        """How far from the first one a vehicle is, counted from zero."""
-        if self.grid is None:
-            return self.spacing_m * float(number)
-        along, across = self.grid
-        rank, row = number % along, number // along
-        return self.spacing_m.scaled(Vec3(float(rank), float(row % across), float(row // across)))
+    def places_m(self, count: int) -> Float64[np.ndarray, "count 3"]:
+        """How far from the first one each vehicle is; beyond all numbers it is infinite."""
+        spacing_m = np.array([self.spacing_m.x, self.spacing_m.y, self.spacing_m.z], float)
+        number = np.arange(count)
+        ways = np.repeat(number[:, None], 3, axis=1)
+        if self.grid is not None:
+            along, across = self.grid
+            row = number // along
+            ways = np.stack([number % along, row % across, row // across], axis=1)
+        with np.errstate(over="ignore"):
+            return ways * spacing_m
 
 
 def member_names(entry: str, count: int | None) -> tuple[str, ...]:

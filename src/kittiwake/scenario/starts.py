@@ -1,15 +1,16 @@
 """Where vehicles start: on their feet by default, and not where they would be lost at once."""
 
-import dataclasses
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, product
-from math import cos, isfinite, sin
-from typing import Any, NamedTuple
+from math import cos, dist, isfinite, sin
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import jax
 import numpy as np
+from jaxtyping import Float64
 
+from kittiwake.core.copies import each_with
 from kittiwake.core.dynamics import AbstractDynamics
 from kittiwake.core.kinematics import Start
 from kittiwake.core.ray import Nearest
@@ -24,6 +25,10 @@ MAX_DEPTH_M = 0.01
 # of vehicles too near to each other, that are counted
 MAX_PAIRS = 1000
 Cell = tuple[float, ...]
+# from a cell to itself and to those that touch it
+AROUND = tuple(product((-1, 0, 1), repeat=3))
+Found = TypeVar("Found")
+Places: TypeAlias = Float64[np.ndarray, "vehicles 3"]
 
 
 class LostStart(NamedTuple):
@@ -50,9 +55,11 @@ def placed(
     return {"position_world_m": [0.0, 0.0, float(ground_z_m + height_m)], **given}
 
 
-def shifted(start: Start, way_m: Vec3) -> Start:
-    """A start that lies so far away."""
-    return dataclasses.replace(start, position_world_m=start.position_world_m + way_m)
+def shifted(start: Start, ways_m: Places) -> Places:
+    """Where starts lie that are so far away from one; infinity where that is beyond all numbers."""
+    begin = start.position_world_m
+    with np.errstate(over="ignore"):
+        return np.array([begin.x, begin.y, begin.z], float) + ways_m
 
 
 def lost_sentences(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
@@ -67,12 +74,9 @@ def lost_sentences(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[st
 
 def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
     """Return why each vehicle that would be lost before it has moved would be so."""
-    for name, vehicle in vehicles.items():
-        for limit in world.area.limits(vehicle.start.position_world_m):
-            if not limit.holds:
-                yield LostStart(name, limit.key, f"it starts where {limit.violation()}")
-    for name, vehicle in vehicles.items():
-        yield from _sunk(name, vehicle, world)
+    places_m = _places_m({name: v.start.position_world_m for name, v in vehicles.items()})
+    yield from _outside([*vehicles], places_m, world)
+    yield from _sunk(vehicles, places_m, world)
     yield from _in_vessels(vehicles)
     if world.obstacles and vehicles:
         yield from _inside(vehicles, world)
@@ -80,45 +84,79 @@ def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[LostS
         yield from _touching(vehicles, float(world.collision_distance_m))
 
 
-def _sunk(name: str, vehicle: Vehicle, world: World) -> Iterator[LostStart]:
-    height_m = vehicle.dynamics.standing_height_m
-    if height_m is None:
+def _of_dynamics(
+    vehicles: Mapping[str, Vehicle], quantity: Callable[[AbstractDynamics], Found]
+) -> dict[str, Found]:
+    """A quantity of each vehicle's dynamics, asked once of those that are one object."""
+    every = {name: vehicle.dynamics for name, vehicle in vehicles.items()}
+    known = {key: quantity(one) for key, one in {id(one): one for one in every.values()}.items()}
+    return {name: known[id(one)] for name, one in every.items()}
+
+
+def _places_m(places_m: Mapping[str, Vec3]) -> Places:
+    rows = [(place_m.x, place_m.y, place_m.z) for place_m in places_m.values()]
+    return np.array(rows, float).reshape(-1, 3)
+
+
+def _outside(names: Sequence[str], places_m: Places, world: World) -> Iterator[LostStart]:
+    """Those that are not in the area, in order."""
+    if not names:
         return
-    stands_z_m = world.ground_z_m + height_m
-    below_m = stands_z_m - vehicle.start.position_world_m.z
-    if below_m > MAX_DEPTH_M:
-        said = (
-            f"its feet start {below_m:.3g} m below the ground (world.ground_z_m); "
-            f"it stands at a z of {stands_z_m:.6g}"
-        )
-        yield LostStart(name, f"ground {height_m}", said)
+    limits = world.area.limits(Vec3.of(places_m[0].tolist()))
+    low, high = (
+        np.array([getattr(limit, end) for limit in limits], float) for end in ("low", "high")
+    )
+    left = ~((low <= places_m) & (places_m <= high))
+    values = (places_m[gone, axis].tolist() for axis, gone in enumerate(left.T))
+    violated = [each_with(*one) for one in zip(limits, ["value"] * 3, values, strict=True)]
+    for vehicle, axis in np.argwhere(left).tolist():
+        limit = next(violated[axis])
+        yield LostStart(names[vehicle], limit.key, f"it starts where {limit.violation()}")
+
+
+def _sunk(vehicles: Mapping[str, Vehicle], places_m: Places, world: World) -> Iterator[LostStart]:
+    heights = _of_dynamics(vehicles, lambda dynamics: dynamics.standing_height_m)
+    for (name, height_m), z_m in zip(heights.items(), places_m[:, 2].tolist(), strict=True):
+        if height_m is None:
+            continue
+        stands_z_m = world.ground_z_m + height_m
+        below_m = stands_z_m - z_m
+        if below_m > MAX_DEPTH_M:
+            said = (
+                f"its feet start {below_m:.3g} m below the ground (world.ground_z_m); "
+                f"it stands at a z of {stands_z_m:.6g}"
+            )
+            yield LostStart(name, f"ground {height_m}", said)
 
 
 def _in_vessels(vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
-    for name, vehicle in vehicles.items():
-        if vehicle.dynamics.deck is not None:
-            yield from _in_vessel(name, vehicle, vehicle.dynamics.deck, vehicles)
+    decks = _of_dynamics(vehicles, lambda dynamics: dynamics.deck)
+    flying = {name: vehicle for name, vehicle in vehicles.items() if decks[name] is None}
+    if not 0 < len(flying) < len(vehicles):
+        return
+    starts_m = _places_m({name: v.start.position_world_m for name, v in flying.items()})
+    for name, deck in decks.items():
+        if deck is not None:
+            yield from _in_vessel(name, vehicles[name], deck, flying, starts_m)
 
 
 def _in_vessel(
-    name: str, vessel: Vehicle, deck: Deck, vehicles: Mapping[str, Vehicle]
+    name: str, vessel: Vehicle, deck: Deck, flying: Mapping[str, Vehicle], starts_m: Places
 ) -> Iterator[LostStart]:
     """Those that fly and start in a vessel, below its deck."""
-    flying = {n: v for n, v in vehicles.items() if v.dynamics.deck is None}
-    starts_m = [vehicle.start.position_world_m for vehicle in flying.values()]
     place = vessel.start.position_world_m
-    east, north, up = (np.array([[s.x, s.y, s.z] for s in starts_m]).reshape(-1, 3) - place.array).T
+    east, north, up = (starts_m - place.array).T
     c, s = cos(vessel.start.yaw_rad), sin(vessel.start.yaw_rad)
     ahead, aside = c * east + s * north, c * north - s * east
     centre, sides = deck.centre_body_m, vessel.dynamics.size_body_m
     within = np.abs(ahead - float(centre.x)) <= 0.5 * float(deck.length_m)
     within &= np.abs(aside - float(centre.y)) <= 0.5 * float(deck.width_m)
     within &= up > -0.5 * float(sides.z)
-    for (other, vehicle), inside, height_m in zip(
-        flying.items(), within.tolist(), up.tolist(), strict=True
-    ):
-        stands_m = float(centre.z) + float(vehicle.dynamics.standing_height_m or 0.0)
-        if inside and stands_m - height_m > MAX_DEPTH_M:
+    names = [*flying] if within.any() else []
+    for inside in np.flatnonzero(within).tolist():
+        other, height_m = names[inside], float(up[inside])
+        stands_m = float(centre.z) + float(flying[other].dynamics.standing_height_m or 0.0)
+        if stands_m - height_m > MAX_DEPTH_M:
             said = (
                 f"it starts in {name}, {stands_m - height_m:.3g} m below where it would "
                 f"stand on its deck; write a z of {float(place.z) + stands_m:.6g} or more"
@@ -166,17 +204,19 @@ def near_pairs(places_m: Mapping[str, Vec3], distance_m: float) -> Iterator[tupl
     Places are sorted into cells as wide as the distance: a near one lies in the same cell or in one
     of those around it.
     """
-    cells: dict[Cell, list[tuple[str, np.ndarray]]] = defaultdict(list)
-    for name, place_m in places_m.items():
-        here_m = np.asarray(place_m.array, float)
-        with np.errstate(over="ignore"):
-            cell = tuple(np.floor(here_m / distance_m).tolist())
+    cells: dict[Cell, list[tuple[str, list[float]]]] = defaultdict(list)
+    here_m = _places_m(places_m)
+    with np.errstate(over="ignore"):
+        own = np.floor(here_m / distance_m)
+    for name, place_m, cell in zip(
+        places_m, here_m.tolist(), map(tuple, own.tolist()), strict=True
+    ):
         if not all(map(isfinite, cell)):
             continue  # as far from all others as numbers go
-        for step in product((-1, 0, 1), repeat=3):
-            around = tuple(c + s for c, s in zip(cell, step, strict=True))
-            for other, there_m in cells.get(around, ()):
-                apart_m = float(np.linalg.norm(here_m - there_m))
+        x, y, z = cell
+        for i, j, k in AROUND:
+            for other, there_m in cells.get((x + i, y + j, z + k), ()):
+                apart_m = dist(place_m, there_m)
                 if apart_m < distance_m:
                     yield other, name, apart_m
-        cells[cell].append((name, here_m))
+        cells[cell].append((name, place_m))

@@ -2,9 +2,8 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -68,13 +67,54 @@ def _numbers(path: Path) -> tuple[list[str], np.ndarray]:
 
 
 def _blocks(path: Path, lines: Any, header: list[str]) -> Iterator[Rows]:
-    """The rows of a file, many at a time; a fault is told before the rest of the file is read."""
-    filled = (_row(path, lines.line_num, cells, header) for cells in lines if cells)
-    while block := [*islice(filled, max(BLOCK_CELLS // len(header), 1))]:
-        rows = np.asarray(block, dtype=np.float64)
-        # the last one may be that of the file, which says when it ends
-        _refuse_bad_rows(path, header, rows[:-1])
-        yield rows
+    """The rows of a file, many at a time; a fault is told before the rest of the file is read.
+
+    All cells of a block are in one list: so many short lists would keep the collector busy.
+    """
+    width = len(header)
+    most = max(BLOCK_CELLS // width, 1)
+    numbers: list[int] = []
+    cells: list[str] = []
+    for row in lines:
+        if not row:
+            continue
+        if len(row) == 1:  # a time alone, its commas left out
+            row.extend([""] * (width - 1))
+        if len(row) != width:
+            _rows(path, numbers, cells, header)  # of a fault before this one
+            message = f"{path.name}:{lines.line_num}: {len(row)} values below {width} names"
+            raise ScenarioError(message)
+        numbers.append(lines.line_num)
+        cells += row
+        if len(numbers) == most:
+            yield _rows(path, numbers, cells, header)
+            numbers, cells = [], []
+    if numbers:
+        yield _rows(path, numbers, cells, header)
+
+
+def _rows(path: Path, numbers: list[int], cells: list[str], header: list[str]) -> Rows:
+    """The numbers of some lines, each with the line's own number first."""
+    values = np.fromiter(_read(path, numbers, cells, header), np.float64, len(cells))
+    rows = np.column_stack([np.array(numbers, float), values.reshape(-1, len(header))])
+    # the last one may be that of the file, which says when it ends
+    _refuse_bad_rows(path, header, rows[:-1])
+    return rows
+
+
+def _read(path: Path, numbers: list[int], cells: list[str], header: list[str]) -> Iterable[float]:
+    with suppress(ValueError):
+        return [*map(float, cells)]
+    read: list[float] = []
+    for place, cell in enumerate(cells):
+        try:
+            read.append(float(cell) if cell.strip() else np.nan)
+        except ValueError:
+            row, column = divmod(place, len(header))
+            given = f"{header[column]}: {shortened(cell)} is not a number"
+            message = f"{path.name}:{numbers[row]}: {given}"
+            raise ScenarioError(message) from None
+    return read
 
 
 def _refuse_bad_rows(path: Path, header: list[str], rows: Rows) -> None:
@@ -97,25 +137,6 @@ def _refuse_bad_header(path: Path, header: list[str]) -> None:
         return
     message = f"{path.name}:1: {problem}"
     raise ScenarioError(message)
-
-
-def _row(path: Path, line: int, cells: list[str], header: list[str]) -> list[float]:
-    """The numbers of a line, with the line's own number first."""
-    if len(cells) == 1:  # a time alone, its commas left out
-        cells = [*cells, *[""] * (len(header) - 1)]
-    if len(cells) != len(header):
-        message = f"{path.name}:{line}: {len(cells)} values below {len(header)} names"
-        raise ScenarioError(message)
-    with suppress(ValueError):
-        return [float(line), *map(float, cells)]
-    read = [float(line)]
-    for column, cell in zip(header, cells, strict=True):
-        try:
-            read.append(float(cell) if cell.strip() else np.nan)
-        except ValueError:
-            message = f"{path.name}:{line}: {column}: {shortened(cell)} is not a number"
-            raise ScenarioError(message) from None
-    return read
 
 
 def _refuse_what_is_not_finite(

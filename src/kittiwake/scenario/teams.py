@@ -39,6 +39,7 @@ def _wrong_leader(
         return f"{leader} would follow itself; write another vehicle"
     if leader in vehicles:
         return None
-    others = [other for other in vehicles if other not in members]
+    own = {*members}
+    others = [other for other in vehicles if other not in own]
     known = did_you_mean(leader, others) if others else "There is no other one either; add one"
     return f"there is no vehicle '{leader}'. {known}"

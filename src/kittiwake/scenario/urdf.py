@@ -5,31 +5,39 @@ that in axes turned by ``rpy`` about the link's fixed x, then y, then z axis:
 
     I_link = R I R^T,    R = Rz(yaw) Ry(pitch) Rx(roll).
 
-Several links that fixed joints join are one body: each is moved into the axes of the nearest link
-that carries them all, by the joints' own origins, and added up about the common center of mass by
-the theorem of parallel axes. Links on joints that move are no part of it.
+Several links that fixed joints join are one body: each is moved into the axes of the link that
+carries all of them, the first one on the way of fixed joints, which may be without mass as ROS's
+``base_link`` often is, by the joints' own origins, and added up about the common center of mass by
+the theorem of parallel axes. What is fixed to a link called ``world`` begins below that. Links on
+joints that move are no part of it.
 
 The axes are x forward, y left, z up (REP-103) and the products entries of the matrix, as here.
 Source: "urdf/XML/link" and "urdf/XML/joint" of the ROS wiki. Neglected: all else in the file.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import equinox as eqx
 import numpy as np
 
+from kittiwake.core.bounds import Bounds
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.solids import Solid, assembled
+from kittiwake.physics.solids import MASS_KG, PLACE_M, Solid, assembled
 from kittiwake.scenario.problems import shortened
 from kittiwake.scenario.xacro import expanded, uses_xacro
 from kittiwake.scenario.xml_elements import Element, read_elements
 
-FIXED = "fixed"
+FIXED, WORLD = "fixed", "world"
+ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+# that of the heaviest mass as far away as may be
+INERTIA_KGM2 = Bounds(-MASS_KG.high * PLACE_M.high**2, MASS_KG.high * PLACE_M.high**2)
 PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
@@ -87,13 +95,11 @@ def read_body(path: Path, link: str | None) -> DescribedBody:
         known = did_you_mean(link, list(inertials))
         message = f"{path.name}: no link {shortened(link)} has an <inertial>. {known}"
         raise ScenarioError(message)
-    if link is None and len(inertials) > 1:
-        poses = _Joints(root, path.name).poses(list(inertials))
-    else:
-        poses = {link or next(iter(inertials)): STILL}
+    carrier, poses = link or "", {link or "": STILL}
+    if link is None:
+        carrier, poses = _Joints(root, path.name).poses(list(inertials))
     solids = [_solid(inertials[name], pose) for name, pose in poses.items()]
     whole = solids[0] if len(solids) == 1 else assembled(*solids)
-    carrier = next((name for name, pose in poses.items() if pose is STILL), "")
     properties = MassProperties(float(whole.mass_kg), whole.inertia_kgm2)
     return DescribedBody(properties, whole.centre_body_m, carrier, includes)
 
@@ -114,6 +120,13 @@ class _Pose:
 STILL = _Pose(np.eye(3), np.zeros(3))
 
 
+class _End(NamedTuple):
+    """The link that carries all on a way, and over how many joints it does so."""
+
+    link: str
+    depth: int
+
+
 class _Joints:
     """The joints of a file, each by the link that it carries."""
 
@@ -129,45 +142,69 @@ class _Joints:
                 raise joint.refusal(message)
             self._to[child] = parent, joint
 
-    def poses(self, links: list[str]) -> dict[str, _Pose]:
-        """Of these links in the axes of the nearest one that carries them all."""
-        ways = {link: self._way(link) for link in links}
-        first = ways[links[0]]
-        common = [one for one in first if all(one in way for way in ways.values())]
-        if not common:
-            apart = next(link for link in links if ways[link][-1] != first[-1])
+    def poses(self, links: list[str]) -> tuple[str, dict[str, _Pose]]:
+        """The link that carries these, and the poses of these in its axes."""
+        carrier = self._common(links)
+        while carrier in self._to:
+            parent, joint = self._to[carrier]
+            if parent == WORLD or joint.attributes["type"] != FIXED:
+                break
+            carrier = parent
+        found = {carrier: STILL}
+        for link in links:
+            way, above = list[str](), link
+            while above not in found:
+                way.append(above)
+                above = self._to[above][0]
+            for one in reversed(way):
+                parent, joint = self._to[one]
+                self._refuse_moving(joint, links)
+                found[one] = _origin(joint).within(found[parent])
+        return carrier, {link: found[link] for link in links}
+
+    def _common(self, links: list[str]) -> str:
+        """The nearest link that carries all of these."""
+        ends = self._ends(links)
+        below = Counter(links)
+        # the deepest first, so that all that a link carries is counted before it
+        for one in sorted(ends, key=lambda link: ends[link].depth, reverse=True):
+            if below[one] == len(links):
+                return one
+            if one in self._to:
+                below[self._to[one][0]] += below[one]
+        apart = next(link for link in links if ends[link].link != ends[links[0]].link)
+        message = (
+            f"{self._file}: no joint joins {shortened(links[0])} and {shortened(apart)}, which "
+            f"both have an <inertial>; {self._advice(links)}"
+        )
+        raise ScenarioError(message)
+
+    def _ends(self, links: list[str]) -> dict[str, _End]:
+        """Where the ways of these links end, and of all that lie on the ways."""
+        ends: dict[str, _End] = {}
+        for link in links:
+            way: dict[str, None] = {}
+            above = link
+            while above not in ends and above in self._to:
+                way[above] = None
+                above, joint = self._to[above]
+                if above in way:
+                    message = f"{shortened(above)} is carried by itself"
+                    raise joint.refusal(message)
+            end = ends.setdefault(above, _End(above, 0))
+            for more, one in enumerate(reversed(way), start=1):
+                ends[one] = _End(end.link, end.depth + more)
+        return ends
+
+    def _refuse_moving(self, joint: Element, links: list[str]) -> None:
+        kind = joint.attributes["type"]
+        if kind != FIXED:
+            named = shortened(joint.attributes.get("name", ""))
             message = (
-                f"{self._file}: no joint joins {shortened(links[0])} and {shortened(apart)}, which "
-                f"both have an <inertial>; {self._advice(links)}"
+                f"the joint {named} is {shortened(kind)}, and only links on fixed joints are "
+                f"one body; {self._advice(links)}"
             )
-            raise ScenarioError(message)
-        return {link: self._pose(link, common[0], links) for link in links}
-
-    def _way(self, link: str) -> list[str]:
-        """From a link to the one that carries all."""
-        way = [link]
-        while way[-1] in self._to:
-            parent, joint = self._to[way[-1]]
-            if parent in way:
-                message = f"{shortened(parent)} is carried by itself"
-                raise joint.refusal(message)
-            way.append(parent)
-        return way
-
-    def _pose(self, link: str, carrier: str, links: list[str]) -> _Pose:
-        pose = STILL
-        while link != carrier:
-            link, joint = self._to[link]
-            kind = joint.attributes["type"]
-            if kind != FIXED:
-                named = shortened(joint.attributes.get("name", ""))
-                message = (
-                    f"the joint {named} is {shortened(kind)}, and only links on fixed joints are "
-                    f"one body; {self._advice(links)}"
-                )
-                raise joint.refusal(message)
-            pose = pose.within(_origin(joint))
-        return pose
+            raise joint.refusal(message)
 
     def _advice(self, links: list[str]) -> str:
         return (
@@ -215,7 +252,14 @@ def _mass_kg(mass: Element) -> float:
     if not mass_kg > 0.0:
         message = f"value: {mass_kg:g} is not allowed; must be above 0"
         raise mass.refusal(message)
+    _refuse_beyond(mass, "value", mass_kg, MASS_KG)
     return mass_kg
+
+
+def _refuse_beyond(element: Element, name: str, value: float, bounds: Bounds) -> None:
+    if not bounds.hold(value):
+        message = f"{name}: {value:g} is not allowed; must be {bounds}"
+        raise element.refusal(message)
 
 
 def _origin(element: Element) -> _Pose:
@@ -228,6 +272,8 @@ def _origin(element: Element) -> _Pose:
             message = f"there is no {shortened(name)}; write the place as xyz, the angles as rpy"
             raise origin.refusal(message)
     place, angles = origin.vector("xyz"), origin.vector("rpy")
+    for part in _numbers(place):
+        _refuse_beyond(origin, "xyz", part, PLACE_M)
     rotation = RotationZYX.of(EulerZYX(angles.x, angles.y, angles.z))
     axes = [np.array(_numbers(rotation.reference_from_body(Vec3.of(axis)))) for axis in np.eye(3)]
     return _Pose(np.column_stack(axes), np.array(_numbers(place)))
@@ -238,12 +284,12 @@ def _numbers(vector: Vec3) -> tuple[float, float, float]:
 
 
 def _inertia(inertia: Element, rotation: np.ndarray) -> Inertia:
-    xx, yy, zz, xy, xz, yz = (
-        inertia.number(name) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-    )
+    entries = {name: inertia.number(name) for name in ENTRIES}
+    for name, entry in entries.items():
+        _refuse_beyond(inertia, name, entry, INERTIA_KGM2)
     try:
         # as the file has it first, so that the sentence tells the file's moments
-        turned = rotation @ Inertia(xx, yy, zz, xy, xz, yz).matrix @ rotation.T
+        turned = rotation @ Inertia(*entries.values()).matrix @ rotation.T
         return Inertia(*(float(turned[place]) for place in PLACES))
     except ValueError as error:
         raise inertia.refusal(str(error)) from None

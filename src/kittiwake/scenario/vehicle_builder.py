@@ -2,14 +2,16 @@
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import isfinite
+from dataclasses import dataclass, field
 from typing import Any
 
 import equinox as eqx
+import jax
+import numpy as np
 
 from kittiwake.actuators import FAULTS
 from kittiwake.control import CONTROLLERS
+from kittiwake.core.copies import anew, each_with
 from kittiwake.core.dynamics import AbstractDynamics, AbstractFault
 from kittiwake.core.environment import AbstractTurbulence
 from kittiwake.core.errors import LadderError, ScenarioError
@@ -23,6 +25,7 @@ from kittiwake.core.situation import Situation
 from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.core.world import World
 from kittiwake.estimation import ESTIMATORS
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import AVOIDANCE, GUIDANCE
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
@@ -34,18 +37,25 @@ from kittiwake.sensors import SENSORS
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 
+# what an entry says of its vehicles' places and company, and not of what they are
+ABOUT_PLACES = {"start", "count", "spacing_m", "grid", "partner", "team", "leader"}
+
 
 @dataclass
 class VehicleBuilder:
     """Builds the vehicles of one document, in a world with these settings and this turbulence.
 
-    ``world`` is None where something of it was refused.
+    ``world`` is None where something of it was refused. ``sound`` are vehicles that were built and
+    found sound, by what is written of them.
     """
 
     components: ComponentBuilder
     settings: WorldSettings
     world: World | None
     turbulence: Scheduled[AbstractTurbulence] | None
+    sound: dict[str, Vehicle] = field(default_factory=dict)
+    # what is wrong with the rate, by the numbers of the dynamics that was checked; None if nothing
+    _rates: dict[Any, str | None] = field(default_factory=dict)
 
     @property
     def problems(self) -> ProblemList:
@@ -61,22 +71,48 @@ class VehicleBuilder:
         written = {"spacing_m": entry.spacing_m, "grid": entry.grid}
         given = {key: value for key, value in written.items() if value is not None}
         repetition = self.components.settings(Repetition, given, path) or Repetition()
-        members = {
-            member: dataclasses.replace(
-                vehicle, start=shifted(vehicle.start, repetition.place_m(i))
-            )
-            for i, member in enumerate(member_names(name, entry.count))
-        }
-        for member, placed_vehicle in members.items():
-            place_m = placed_vehicle.start.position_world_m
-            if not all(map(isfinite, (place_m.x, place_m.y, place_m.z))):
-                message = f"{member} would start beyond all numbers; write smaller ones"
-                self.problems.note((*path, "spacing_m"), message)
-                return {}
-        return self._ready(members, path)
+        names = member_names(name, entry.count)
+        places_m = shifted(vehicle.start, repetition.places_m(entry.count))
+        beyond = ~np.isfinite(places_m).all(axis=1)
+        if beyond.any():
+            message = f"{names[beyond.argmax()]} would start beyond all numbers; write smaller ones"
+            self.problems.note((*path, "spacing_m"), message)
+            return {}
+        places = map(jax.tree.structure(Vec3.zero()).unflatten, places_m.tolist())
+        starts = each_with(vehicle.start, "position_world_m", places)
+        return self._ready(dict(zip(names, each_with(vehicle, "start", starts), strict=True)), path)
 
     def _vehicle(self, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
-        """The vehicle, or None after noting all that is wrong with it."""
+        """The vehicle, or None after noting all that is wrong with it.
+
+        What was built of the same words before is copied: to build it anew takes milliseconds. An
+        entry of which there was more to say, such as the files that it reads, is no such model.
+        """
+        written = _written(entry)
+        if written in self.sound:
+            return self._another(self.sound[written], entry, path)
+        before = self._said()
+        vehicle = self._built(entry, path)
+        if vehicle is not None and self._said() == before:
+            self.sound[written] = vehicle
+        return vehicle
+
+    def _another(self, like: Vehicle, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
+        """A vehicle that shares no component with the one that it is like, elsewhere."""
+        given = placed(entry.start, like.dynamics, self.settings.ground_z_m)
+        start = self.components.settings(Start, given, (*path, "start"))
+        if start is None:
+            return None
+        with self.problems.noting((*path, "start")):
+            like.dynamics.check_start(start)
+        return dataclasses.replace(anew(like), start=start, turbulence=like.turbulence)
+
+    def _said(self) -> tuple[int, ...]:
+        """How much there is to say of what was built."""
+        said = self.components
+        return tuple(map(len, (self.problems.lines, said.tables, said.written_out, said.notes)))
+
+    def _built(self, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
         model = self._model(entry, path)
         dynamics = None if model is None else self._dynamics(model, entry, path)
         given = placed(entry.start, dynamics, self.settings.ground_z_m)
@@ -123,38 +159,56 @@ class VehicleBuilder:
         if self.world is None:
             return members
         rate_hz = self.components.rate_hz
+        vehicle = next(iter(members.values()))
+        common = Situation(
+            *(self.world, vehicle.dynamics, vehicle.start),
+            {key: part.component.sensor for key, part in vehicle.sensors.items()},
+            {key: part.every / rate_hz for key, part in vehicle.sensors.items()},
+        )
+        situations = [common._replace(start=member.start) for member in members.values()]
+        estimators = self._prepared(vehicle.estimator, situations, (*path, "estimator"))
+        guidances = self._prepared(vehicle.guidance, situations, (*path, "guidance"))
+        avoidances = [
+            self._prepared(part, situations, (*path, "avoidance", i))
+            for i, part in enumerate(vehicle.avoidance)
+        ]
+        prepared = [estimators, guidances, *avoidances]
+        if [] in prepared:
+            return {}
+        known = (vehicle.estimator, vehicle.guidance, *vehicle.avoidance)
+        if all(each is one for one, parts in zip(known, prepared, strict=True) for each in parts):
+            return members
         ready: dict[str, Vehicle] = {}
         before: Vehicle | None = None
-        for name, vehicle in members.items():
-            situation = Situation(
-                *(self.world, vehicle.dynamics, vehicle.start),
-                {key: part.component.sensor for key, part in vehicle.sensors.items()},
-                {key: part.every / rate_hz for key, part in vehicle.sensors.items()},
-            )
-            estimator = self._prepared(vehicle.estimator, situation, (*path, "estimator"))
-            guidance = self._prepared(vehicle.guidance, situation, (*path, "guidance"))
-            avoidance = tuple(
-                self._prepared(part, situation, (*path, "avoidance", i))
-                for i, part in enumerate(vehicle.avoidance)
-            )
-            if None in (estimator, guidance, *avoidance):
-                return {}
-            parts = {"estimator": estimator, "guidance": guidance, "avoidance": avoidance}
+        for i, (name, member) in enumerate(members.items()):
+            avoidance = tuple(parts[i] for parts in avoidances)
+            parts = {"estimator": estimators[i], "guidance": guidances[i], "avoidance": avoidance}
             if before is not None:
                 parts = {key: _shared(getattr(before, key), own) for key, own in parts.items()}
-            before = ready[name] = dataclasses.replace(vehicle, **parts)
+            before = ready[name] = dataclasses.replace(member, **parts)
         return ready
 
-    def _prepared(self, part: Scheduled[Any], situation: Situation, path: KeyPath) -> Any:
-        """The same object where there is nothing to prepare, so that vehicles still share it."""
+    def _prepared(
+        self, part: Scheduled[Any], situations: list[Situation], path: KeyPath
+    ) -> list[Scheduled[Any]]:
+        """A part for each situation, or nothing after noting why there is none for one of them.
+
+        Where there is nothing to prepare it is the same object, so that vehicles still share it.
+        """
+        ready: list[Scheduled[Any]] = []
+        component = part.component
+        prepare = component.prepared  # equinox makes a method anew wherever it is named
         with self.problems.noting(path):
             try:
-                prepared = part.component.prepared(situation)
+                for situation in situations:
+                    prepared = prepare(situation)
+                    unchanged = prepared is component
+                    own = part if unchanged else dataclasses.replace(part, component=prepared)
+                    ready.append(own)
             except ValueError as error:
                 raise ScenarioError(str(error)) from None
-            unchanged = prepared is part.component
-            return part if unchanged else dataclasses.replace(part, component=prepared)
-        return None
+            return ready
+        return []
 
     def _avoidance(self, entry: VehicleSchema, path: KeyPath) -> tuple[Any, ...]:
         """What the vehicle avoids by, None for each that was refused."""
@@ -183,7 +237,20 @@ class VehicleBuilder:
             if start is not None:
                 dynamics.check_start(start)
         with self.problems.noting((*path, "parameters")):
-            dynamics.check_rate(self.components.rate_hz, self.settings.gravity_mps2)
+            self._check_rate(dynamics)
+
+    def _check_rate(self, dynamics: AbstractDynamics) -> None:
+        """Refuse a physics rate that is too low, computed once for vehicles that are alike."""
+        leaves, structure = jax.tree.flatten(dynamics)
+        numbers = structure, *(np.asarray(leaf).tobytes() for leaf in leaves)
+        if numbers not in self._rates:
+            self._rates[numbers] = None
+            try:
+                dynamics.check_rate(self.components.rate_hz, self.settings.gravity_mps2)
+            except ScenarioError as error:
+                self._rates[numbers] = str(error)
+        if (refusal := self._rates[numbers]) is not None:
+            raise ScenarioError(refusal)
 
     def _check_faults(
         self,
@@ -312,6 +379,11 @@ class VehicleBuilder:
         for i, part in enumerate(avoidance):
             if part is not None and passed and part.component.rung not in passed:
                 self.problems.note((*path, "avoidance", i), _off_the_way(part.component, passed))
+
+
+def _written(entry: VehicleSchema) -> str:
+    """The words of an entry, without where its vehicles are and with whom."""
+    return repr({key: said for key, said in vars(entry).items() if key not in ABOUT_PLACES})
 
 
 def written_controllers(entry: Mapping[str, Any]) -> list[Any]:

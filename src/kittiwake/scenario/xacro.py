@@ -5,31 +5,54 @@ parameters, defaults (also ``^`` and ``^|``) and blocks (``*origin``, ``**inside
 ``insert_block``, ``if`` and ``unless``, ``include`` of files in or below the first file's folder,
 and arithmetic in ``${...}``: numbers, words, properties, ``+ - * / // % **``, comparisons,
 ``and or not``, ``a if b else c``, and all ``FUNCTIONS`` and ``CONSTANTS`` of ``expressions``.
-Anything else is refused by name, with its file and line. As in xacro a property is computed where
-it is used, and a macro sees the properties of the place that it is called from.
+Anything else is refused by name, with its file and line. As in xacro a property is computed once,
+where it is first used, and a block that a property holds each time that it is inserted; a macro
+sees the properties and macros of the place that it is called from.
 
 Source: "xacro" of the ROS wiki, and the behavior of the package xacro 2.1.
 """
 
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
 
 from kittiwake.core.errors import did_you_mean
-from kittiwake.scenario.expressions import MAX_CHARACTERS, ExpressionError, Value, computed, literal
+from kittiwake.scenario.expressions import (
+    CONSTANTS,
+    MAX_CHARACTERS,
+    ExpressionError,
+    Value,
+    computed,
+    literal,
+)
+from kittiwake.scenario.problems import MAX_CHARACTERS as MAX_SHOWN
 from kittiwake.scenario.problems import shortened
 from kittiwake.scenario.xml_elements import Element, read_elements
 
-MAX_ELEMENTS = 20_000
+# so many take two seconds of computing at most
+MAX_STEPS = 60_000
+# how much of what is read counts as a step: bytes of a file, attributes, characters of a text and
+# of an expression
+STEP_BYTES, STEP_ATTRIBUTES, STEP_CHARACTERS, STEP_EXPRESSION = 20, 10, 50, 10
 MAX_CALLS = 50
 MAX_FILES = 100
+MAX_PARAMETERS = 100
+# among which a name that was meant is looked for
+MAX_NAMES = 1000
 XACRO = "xacro:"
 KNOWN = ("property", "arg", "macro", "insert_block", "if", "unless", "include")
 # $${ and $$( stand for ${ and $(
 PIECE = re.compile(r"\$\$(?=[{(])|\$\{([^}]*)\}|\$\(([^)]*)\)|[^$]+|\$")
-PARAMETER = re.compile(r"(\*{0,2})([A-Za-z_]\w*)(?::?=(\^\|?)?('[^']*'|\"[^\"]*\"|\S*))?(?:\s+|$)")
+# stars, a name, and after it the signs of a default with what that is
+PARAMETER = re.compile(
+    r"(\*{0,2})([A-Za-z_]\w*)"
+    r"(?:\s*:?=\s*(\^\|?)?(\$\{[^}]*\}|\$\([^)]*\)|(?:'[^']*'|\"[^\"]*\"|[^\s'\"])*))?(?:\s+|$)"
+)
 
 
 def uses_xacro(root: Element) -> bool:
@@ -57,8 +80,8 @@ def expanded(root: Element, path: Path) -> Expanded:
     """
     expander, scope = _Expander(path.resolve().parent), _Scope({})
     try:
-        children = expander.inside(root, scope, path, 0)
         attributes = expander.attributes(root, scope)
+        children = expander.inside(root, scope, path, 0)
     except RecursionError:
         message = "what is in it lies too deep in macros and elements"
         raise root.refusal(message) from None
@@ -66,31 +89,9 @@ def expanded(root: Element, path: Path) -> Expanded:
     return Expanded(whole, expander.files > 0)
 
 
-@dataclass
-class _Scope:
-    """Properties by name: a text that is yet to be computed, a value, or a block of elements."""
-
-    own: dict[str, Any]
-    parent: "_Scope | None" = None
-
-    def holder(self, name: str) -> "_Scope | None":
-        """The nearest scope that has a property."""
-        if name in self.own or self.parent is None:
-            return self if name in self.own else None
-        return self.parent.holder(name)
-
-    def top(self) -> "_Scope":
-        """The file's own."""
-        return self if self.parent is None else self.parent.top()
-
-    def names(self) -> list[str]:
-        """All that can be seen from here."""
-        return [*self.own, *(self.parent.names() if self.parent else [])]
-
-
 @dataclass(frozen=True)
 class _Text:
-    """A property's value, computed where it is used."""
+    """A property's value, computed when it is first used."""
 
     text: str
 
@@ -108,7 +109,38 @@ class _Parameter:
 class _Macro:
     parameters: list[_Parameter]
     body: Element
-    file: Path
+
+
+@dataclass
+class _Scope:
+    """Properties and macros by name.
+
+    A property is a text that is yet to be computed, or a value. A block is an element under its
+    name with one star before it, or two where only what is inside it counts.
+    """
+
+    own: dict[str, Any]
+    parent: "_Scope | None" = None
+    macros: dict[str, _Macro] = field(default_factory=dict)
+
+    def chain(self) -> "Iterator[_Scope]":
+        """Itself, and what it lies in."""
+        scope: _Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+    def holder(self, name: str) -> "_Scope | None":
+        """The nearest scope that has a property."""
+        return next((scope for scope in self.chain() if name in scope.own), None)
+
+    def macro(self, name: str) -> _Macro | None:
+        """The nearest macro of a name."""
+        return next((scope.macros[name] for scope in self.chain() if name in scope.macros), None)
+
+    def top(self) -> "_Scope":
+        """The file's own."""
+        return [*self.chain()][-1]
 
 
 @dataclass
@@ -122,7 +154,6 @@ class _Expander:
 
     folder: Path
     files: int = 0
-    _macros: dict[str, _Macro] = field(default_factory=dict)
     _arguments: dict[str, str] = field(default_factory=dict)
     _steps: int = 0
 
@@ -135,8 +166,11 @@ class _Expander:
 
     def attributes(self, element: Element, scope: _Scope) -> dict[str, str]:
         """An element's attributes with their values computed."""
+        length = sum(map(len, element.attributes.values()))
+        steps = len(element.attributes) // STEP_ATTRIBUTES + length // STEP_CHARACTERS
+        self._count(element, steps)
         return {
-            name: self._text(element, name, value, scope)
+            name: self._text(element, name, value, scope) if "$" in value else value
             for name, value in element.attributes.items()
             if not name.startswith("xmlns")
         }
@@ -144,8 +178,9 @@ class _Expander:
     def _expand(self, element: Element, scope: _Scope, file: Path, depth: int) -> list[Element]:
         self._count(element)
         if not element.tag.startswith(XACRO):
-            children = self.inside(element, scope, file, depth)
+            # before what is inside, which may give properties anew
             attributes = self.attributes(element, scope)
+            children = self.inside(element, scope, file, depth)
             return [Element(element.file, element.tag, element.line, attributes, children)]
         name = element.tag.removeprefix(XACRO)
         if name in self._silent():
@@ -153,11 +188,11 @@ class _Expander:
             return []
         if name in ("if", "unless"):
             self._allow(element, "value")
-            given = self._text(element, "value", self._given(element, "value"), scope)
+            given = self._computed(element, "value", self._given(element, "value"), scope)
             holds = _truth(element, given) == (name == "if")
             return self.inside(element, scope, file, depth) if holds else []
         if name == "insert_block":
-            return self._block(element, scope)
+            return self._block(element, scope, file, depth)
         if name == "include":
             return self._include(element, scope, file, depth)
         return self._call(element, name, scope, file, depth)
@@ -169,14 +204,17 @@ class _Expander:
     def _argue(self, element: Element, scope: _Scope, file: Path, depth: int) -> None:
         del file, depth
         self._allow(element, "name", "default")
-        if "default" in element.attributes:
+        name = self._given(element, "name")
+        if "default" in element.attributes and name not in self._arguments:
             text = self._text(element, "default", element.attributes["default"], scope)
-            self._arguments.setdefault(self._given(element, "name"), text)
+            self._arguments[name] = text
 
-    def _count(self, element: Element) -> None:
-        self._steps += 1
-        if self._steps > MAX_ELEMENTS:
-            message = f"grows beyond {MAX_ELEMENTS} elements and values, the most that is expanded"
+    def _count(self, element: Element, steps: int = 1) -> None:
+        self._steps += steps
+        if self._steps > MAX_STEPS:
+            message = (
+                f"grows beyond {MAX_STEPS} elements, values and names, the most that is expanded"
+            )
             raise element.refusal(message)
 
     def _given(self, element: Element, name: str) -> str:
@@ -188,64 +226,72 @@ class _Expander:
     def _allow(self, element: Element, *names: str) -> None:
         for name in element.attributes:
             if name not in names:
-                known = did_you_mean(name, [*names])
+                known = _meant(name, names)
                 _refuse(element, f"{shortened(name)} is not known here. {known}")
 
     def _define(self, element: Element, scope: _Scope, file: Path, depth: int) -> None:
+        del file, depth
         self._allow(element, "name", "value", "default", "scope")
-        name = self._given(element, "name")
+        name = self._text(element, "name", self._given(element, "name"), scope)
         place = element.attributes.get("scope", "local")
         if place not in ("local", "parent", "global"):
             message = f"scope: {shortened(place)} is not allowed; write parent or global"
             raise element.refusal(message)
         if "default" in element.attributes and scope.holder(name) is not None:
             return
-        text = element.attributes.get("value", element.attributes.get("default"))
-        given: Any
-        if text is None:
-            given = self.inside(element, scope, file, depth)
-        elif place == "local":
-            given = _Text(text)
-        else:  # what it is made of is known only here
-            given = self._value(element, "value", text, scope)
         home = {"local": scope, "parent": scope.parent or scope, "global": scope.top()}[place]
-        home.own[name] = given
+        text = element.attributes.get("value", element.attributes.get("default"))
+        if text is None:
+            home.own[f"**{name}"] = element
+        elif place == "local":
+            self._count(element, 1 + len(text) // STEP_CHARACTERS)
+            value = literal(text)
+            home.own[name] = _Text(value) if isinstance(value, str) else value
+        else:  # what it is made of is known only here
+            home.own[name] = self._value(element, "value", text, scope)
 
     def _define_macro(self, element: Element, scope: _Scope, file: Path, depth: int) -> None:
-        del scope, depth
+        del file, depth
         self._allow(element, "name", "params")
         name = self._given(element, "name").removeprefix(XACRO)
         if name in KNOWN:
             message = f"a macro cannot be called {name}"
             raise element.refusal(message)
-        text, end = element.attributes.get("params", "").strip(), 0
-        parameters = []
+        text = element.attributes.get("params", "").strip()
+        self._count(element, 1 + len(text) // STEP_CHARACTERS)
+        scope.macros[name] = _Macro(self._parameters(element, text), element)
+
+    def _parameters(self, element: Element, text: str) -> list[_Parameter]:
+        """Those that a text declares."""
+        parameters: list[_Parameter] = []
+        end = 0
         while end < len(text):
             found = PARAMETER.match(text, end)
             if found is None:
-                message = f"params: {shortened(text[end:])} is no parameter"
-                raise element.refusal(message)
+                _refuse(element, f"params: {shortened(text[end:])} is no parameter")
+            if len(parameters) == MAX_PARAMETERS:
+                _refuse(element, f"params: more than {MAX_PARAMETERS}, the most that a macro has")
             stars, called, caret, default = found.groups()
-            known = None if caret == "^" or default is None else default
-            parameters.append(_Parameter(called, stars, caret is not None, known))
+            self._count(element)
+            parameters.append(_Parameter(called, stars, caret is not None, default or None))
             end = found.end()
-        self._macros[name] = _Macro(parameters, element, file)
+        return parameters
 
-    def _block(self, element: Element, scope: _Scope) -> list[Element]:
+    def _block(self, element: Element, scope: _Scope, file: Path, depth: int) -> list[Element]:
         self._allow(element, "name")
-        name = self._text(element, "name", self._given(element, "name"), scope)
-        home = scope.holder(name)
-        block = None if home is None else home.own[name]
-        if not isinstance(block, list):
-            _refuse(element, f"there is no block {shortened(name)}")
-        for inserted in (one for top in block for one in top.all()):
-            self._count(inserted)
-        return block
+        self._refuse_depth(element, depth)
+        name = self._given(element, "name")
+        inside, whole = scope.holder(f"**{name}"), scope.holder(f"*{name}")
+        if inside is not None:
+            return self.inside(inside.own[f"**{name}"], scope, file, depth + 1)
+        if whole is not None:
+            return self._expand(whole.own[f"*{name}"], scope, file, depth + 1)
+        _refuse(element, f"there is no block {shortened(name)}")
 
     def _include(self, element: Element, scope: _Scope, file: Path, depth: int) -> list[Element]:
         self._allow(element, "filename")
         name = self._text(element, "filename", self._given(element, "filename"), scope)
-        path = (file.parent / name).resolve()
+        path = Path(os.path.realpath(file.parent / name))  # never raises, as in a loop of links
         if Path(name).is_absolute() or not path.is_relative_to(self.folder):
             message = (
                 f"{shortened(name)} lies outside the first file's folder; move it there and name "
@@ -255,46 +301,55 @@ class _Expander:
         self.files += 1
         if self.files > MAX_FILES or depth >= MAX_CALLS:
             _refuse(element, f"more than {MAX_FILES} files, or {MAX_CALLS} in each other")
+        with suppress(OSError):  # reading it tells what is wrong
+            self._count(element, path.stat().st_size // STEP_BYTES)
         root = read_elements(path, str(path.relative_to(self.folder)))
         return self.inside(root, scope, path, depth + 1)
+
+    def _refuse_depth(self, element: Element, depth: int) -> None:
+        if depth >= MAX_CALLS:
+            _refuse(element, f"lies in {MAX_CALLS} other calls, the most that are expanded")
 
     def _call(
         self, element: Element, name: str, scope: _Scope, file: Path, depth: int
     ) -> list[Element]:
-        if name not in self._macros:
-            known = did_you_mean(name, [*KNOWN, *self._macros])
-            _refuse(element, f"is neither known nor a macro of this file. {known}")
-        if depth >= MAX_CALLS:
-            _refuse(element, f"lies in {MAX_CALLS} other calls, the most that are expanded")
-        macro = self._macros[name]
+        macro = scope.macro(name)
+        if macro is None:
+            names = [*KNOWN, *(one for place in scope.chain() for one in place.macros)]
+            _refuse(element, f"is neither known nor a macro of this file. {_meant(name, names)}")
+        self._refuse_depth(element, depth)
         self._allow(element, *(one.name for one in macro.parameters if not one.stars))
-        blocks = iter(element.children)
         inner = _Scope({}, scope)
+        # before what is inside the call, and that before the defaults, as each may change the next
+        given = {
+            key: self._value(element, key, text, scope) for key, text in element.attributes.items()
+        }
+        blocks = iter(self.inside(element, scope, file, depth + 1))
         for parameter in macro.parameters:
-            if parameter.stars:
-                child = next(blocks, None)
-                if child is None:
-                    _refuse(element, f"the block {shortened(parameter.name)} is missing")
-                parts = self._expand(child, scope, file, depth + 1)
-                if parameter.stars == "**":
-                    parts = [inside for part in parts for inside in part.children]
-                inner.own[parameter.name] = parts
-            else:
-                inner.own[parameter.name] = self._passed(element, parameter, scope, inner)
+            self._count(element)
+            called = parameter.name
+            if not parameter.stars:
+                known = called in given
+                inner.own[called] = (
+                    given[called] if known else self._left_out(parameter, element, scope)
+                )
+                continue
+            block = next(blocks, None)
+            if block is None:
+                _refuse(element, f"the block {shortened(called)} is missing")
+            inner.own[parameter.stars + called] = block
         if (left := next(blocks, None)) is not None:
-            _refuse(left, f"is one block more than the macro {name} takes")
-        return self.inside(macro.body, inner, macro.file, depth + 1)
+            _refuse(left, f"is one block more than the macro {name[:MAX_SHOWN]} takes")
+        return self.inside(macro.body, inner, file, depth + 1)
 
-    def _passed(self, element: Element, parameter: _Parameter, scope: _Scope, inner: _Scope) -> Any:
-        """What a call gives for a parameter, or what stands for it."""
+    def _left_out(self, parameter: _Parameter, element: Element, scope: _Scope) -> Any:
+        """What stands for a parameter that a call does not give."""
         name = parameter.name
-        if name in element.attributes:
-            return self._value(element, name, element.attributes[name], scope)
         if parameter.inherits and (home := scope.holder(name)) is not None:
             return self._known(element, name, home)
         if parameter.default is None:
             _refuse(element, f"{name} is missing")
-        return self._value(element, name, parameter.default, inner)
+        return self._value(element, name, parameter.default, scope)
 
     def _text(self, element: Element, name: str, text: str, scope: _Scope) -> str:
         return str(self._computed(element, name, text, scope))
@@ -304,23 +359,22 @@ class _Expander:
 
     def _computed(self, element: Element, name: str, text: str, scope: _Scope) -> Value:
         """A text with its expressions computed; one that is an expression keeps its value."""
+        self._count(element, len(text) // STEP_CHARACTERS)
         pieces: list[Value] = []
-        escaped = False
+        length = 0
         for piece in PIECE.finditer(text):
             expression, command = piece.groups()
-            if escaped or (expression is None and command is None):
-                escaped = piece.group() == "$$" and not escaped
-                pieces.append("$" if piece.group() == "$$" else piece.group())
-            elif expression is not None:
-                pieces.append(self._expression(element, name, expression, scope))
+            if expression is not None:
+                value = self._expression(element, name, expression, scope)
+            elif command is not None:
+                value = self._command(element, name, command)
             else:
-                pieces.append(self._command(element, name, command))
-        if len(pieces) == 1:
-            return pieces[0]
-        whole = "".join(map(str, pieces))
-        if len(whole) > MAX_CHARACTERS:
-            _refuse(element, f"{name}: grows beyond {MAX_CHARACTERS} characters")
-        return whole
+                value = "$" if piece.group() == "$$" else piece.group()
+            pieces.append(value)
+            length += len(value) if isinstance(value, str) else 1
+            if length > MAX_CHARACTERS:
+                _refuse(element, f"{name}: grows beyond {MAX_CHARACTERS} characters")
+        return pieces[0] if len(pieces) == 1 else "".join(map(str, pieces))
 
     def _command(self, element: Element, name: str, command: str) -> str:
         words = command.split()
@@ -336,37 +390,36 @@ class _Expander:
         raise element.refusal(message)
 
     def _expression(self, element: Element, name: str, text: str, scope: _Scope) -> Value:
-        self._count(element)
-        said = f"{name}: {shortened('${' + text + '}')}"
+        self._count(element, 1 + len(text) // STEP_EXPRESSION)
         try:
             return computed(text, lambda called: self._property(element, called, scope))
         except ExpressionError as error:
-            _refuse(element, f"{said}: {error}")
+            _refuse(element, f"{name}: {shortened('${' + text[:MAX_SHOWN] + '}')}: {error}")
 
     def _property(self, element: Element, name: str, scope: _Scope) -> Value:
+        self._count(element)
         home = scope.holder(name)
-        if home is None:
-            names = [one for one in scope.names() if len(one) > 1]
-            known = did_you_mean(name, names) if names else ""
-            message = f"there is no property '{name}'. {known}".rstrip()
-            raise ExpressionError(message)
-        found = self._known(element, name, home)
-        if isinstance(found, list | _Busy):
-            message = f"'{name}' is {'made of itself' if isinstance(found, _Busy) else 'a block'}"
-            raise ExpressionError(message)
-        return found
+        if home is not None:
+            found = self._known(element, name, home)
+            if not isinstance(found, _Busy):
+                return found
+            message = f"'{name}' is made of itself"
+        elif name in CONSTANTS:
+            return CONSTANTS[name]
+        elif scope.holder(f"*{name}") or scope.holder(f"**{name}"):
+            message = f"'{name}' is a block"
+        else:
+            names = (one for place in scope.chain() for one in place.own if not one.startswith("*"))
+            message = f"there is no property '{name}'. {_meant(name, names)}".rstrip()
+        raise ExpressionError(message)
 
     def _known(self, element: Element, name: str, home: _Scope) -> Any:
-        """What a property is; computed once, as nothing that it is made of can change it later."""
+        """What a property is: computed once, and the same from then on, until it is given anew."""
         held = home.own[name]
-        if not isinstance(held, _Text):
-            return held
-        home.own[name] = _Busy(name)
-        try:
-            value = self._value(element, name, held.text, home)
-        finally:
-            home.own[name] = held
-        return value
+        if isinstance(held, _Text):
+            home.own[name] = _Busy(name)
+            home.own[name] = self._value(element, name, held.text, home)
+        return home.own[name]
 
 
 @dataclass(frozen=True)
@@ -376,16 +429,28 @@ class _Busy:
     name: str
 
 
+def _meant(given: str, names: Iterable[str]) -> str:
+    """Which of the names is near, and what else there is; nothing where there are none."""
+    known = [*islice((name for name in names if len(name) <= MAX_SHOWN), MAX_NAMES)]
+    return did_you_mean(given[:MAX_SHOWN], known) if known else ""
+
+
 def _refuse(element: Element, said: str) -> NoReturn:
     raise element.refusal(said)
 
 
-def _truth(element: Element, given: str) -> bool:
+def _truth(element: Element, given: Value) -> bool:
+    """As xacro has it: words are true, false or a whole number, and other values as in Python."""
+    if not isinstance(given, str):
+        return bool(given)
     known: Mapping[str, bool] = {"true": True, "True": True, "false": False, "False": False}
     if given in known:
         return known[given]
     try:
-        return bool(float(given))
+        return bool(int(given))
     except ValueError:
-        message = f"value: {shortened(given)} is neither true nor false"
+        message = (
+            f"value: {shortened(given)} is neither true nor false; write true, false or a whole "
+            "number, or a comparison such as ${a > 0.5}"
+        )
         raise element.refusal(message) from None

@@ -20,6 +20,7 @@ from kittiwake.scenario.problems import shortened
 
 MAX_BYTES = 2 * 2**20
 MAX_DEPTH = 100
+MAX_ELEMENTS = 100_000
 ROOT = "robot"
 
 
@@ -90,6 +91,7 @@ class _Tree(ContentHandler):
         self.root: Element | None = None
         self._file = file
         self._open: list[Element] = []
+        self._count = 0
         self._place = Locator()
 
     def setDocumentLocator(self, locator: Locator) -> None:
@@ -97,6 +99,10 @@ class _Tree(ContentHandler):
 
     def startElement(self, name: str, attrs: AttributesImpl) -> None:
         element = Element(self._file, name, self._place.getLineNumber() or 1, dict(attrs.items()))
+        self._count += 1
+        if self._count > MAX_ELEMENTS:
+            message = f"comes after {MAX_ELEMENTS} others, the most that are read"
+            raise element.refusal(message)
         if len(self._open) == MAX_DEPTH:
             message = f"lies inside {MAX_DEPTH} others; no robot is described so deeply"
             raise element.refusal(message)

@@ -100,7 +100,11 @@ class Env:
         self.agents = agents_of(scenario, task)
         self.single_precision = precision == "float32"
         self.fleet = scenario.fleet(single_precision=self.single_precision)
-        self.every = steps_between(self.fleet.rate_hz, task.rate_hz, "task.rate_hz")
+        try:
+            self.every = steps_between(self.fleet.rate_hz, task.rate_hz, "task.rate_hz")
+        except ScenarioError as error:
+            message = f"{scenario.document.where(('task', 'rate_hz'))}: {error}"
+            raise ScenarioError(message) from None
         self.max_steps = round(scenario.duration_s * float(task.rate_hz))
         self.vehicles = [scenario.vehicles[name] for name in self.agents]
         refuse_without_needs(scenario, task.needs, self.agents)

@@ -22,7 +22,8 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, written
 from kittiwake.scenario.problem_list import ProblemList
-from kittiwake.scenario.scenario import RANDOMISE, Scenario
+from kittiwake.scenario.problems import KeyPath
+from kittiwake.scenario.scenario import BY_DIFFICULTY, DRAWN, Scenario
 from kittiwake.sim.fleet import Fleet
 from kittiwake.tasks.distributions import Distribution, distributions, uniforms
 
@@ -31,7 +32,7 @@ VARIANTS = 64
 # random builds that have to agree with the sums
 TRIALS = 3
 SAME = 1e-7
-ALWAYS, BY_DIFFICULTY = "randomise", "curriculum"
+ALWAYS = "randomise"
 # what flies, and in what; all else, such as the task's own numbers, is the same in all episodes
 FLYING = ("world", "vehicles")
 NOTHING_FLIES = "changes nothing of what flies; numbers of the world and the vehicles can be drawn"
@@ -140,7 +141,7 @@ def _replaced(fleet: Fleet, places: Sequence[int], values: Sequence[Any]) -> Fle
 def _parts(scenario: Scenario) -> list[Part]:
     problems = ProblemList(scenario.document.where)
     parts: list[Part] = []
-    for key in (*RANDOMISE, BY_DIFFICULTY):
+    for key in DRAWN:
         for keys, entry in _flattened(scenario.document.data.get(key) or {}):
             path, place_in_file = ".".join(keys), (key, *keys)
             try:
@@ -162,8 +163,31 @@ def _parts(scenario: Scenario) -> list[Part]:
                 Part(path, place if is_vector else None, one, own)
                 for place, (one, own) in enumerate(zip(found, nominal, strict=True))
             ]
+    if problems.lines:
+        _note_refusals(scenario, parts, problems)
     problems.refuse()
     return parts
+
+
+def _note_refusals(scenario: Scenario, parts: Sequence[Part], problems: ProblemList) -> None:
+    """Note the paths that the scenario cannot have, beside what else is wrong."""
+    middles: dict[str, Any] = {}
+    for part in parts:
+        middle = part.distribution.at(0.5)
+        if part.place is None:
+            middles[part.path] = middle
+        else:
+            middles.setdefault(part.path, []).append(middle)
+    for place_in_file, path in _paths(scenario):
+        if path in middles and (reason := _refusal(scenario, path, middles[path])):
+            problems.note(place_in_file, reason)
+
+
+def _paths(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
+    """Places in the file of what is drawn, and which value of the scenario each is."""
+    for key in DRAWN:
+        for keys, _ in _flattened(scenario.document.data.get(key) or {}):
+            yield (key, *keys), ".".join(keys)
 
 
 def _overlap(path: str, other: str) -> bool:
@@ -250,8 +274,11 @@ class _Builds:
             raise ScenarioError(message) from None
         fleet = changed.fleet()
         if _frame(fleet) != self._frame:
+            document = self._scenario.document
+            places = [where for where, path in _paths(self._scenario) if path in given]
             message = (
-                f"{ALWAYS}: {', '.join(given)} changes more than numbers, such as what there is, "
+                f"{document.where(places[0])}: {', '.join(given)} changes more than numbers, such "
+                "as what there is, "
                 "how often it runs or what it remembers; these are the same in all episodes"
             )
             raise ScenarioError(message)
@@ -261,12 +288,10 @@ class _Builds:
         """Refuses each value that cannot be flown even alone, by its line in the file."""
         document = self._scenario.document
         problems = ProblemList(document.where)
-        for key in (*RANDOMISE, BY_DIFFICULTY):
-            for keys, _ in _flattened(document.data.get(key) or {}):
-                value = given[".".join(keys)]
-                if reason := _refusal(self._scenario, ".".join(keys), value):
-                    said = f"{written(value)}, which can be drawn, cannot be flown: {reason}"
-                    problems.note((key, *keys), said)
+        for place_in_file, path in _paths(self._scenario):
+            if reason := _refusal(self._scenario, path, given[path]):
+                said = f"{written(given[path])}, which can be drawn, cannot be flown: {reason}"
+                problems.note(place_in_file, said)
         problems.refuse()
 
 

@@ -40,6 +40,7 @@ class TaskState(eqx.Module):
         actions: of the agents, which hold until they act again.
         commands: the actuator commands of each group at the tick before.
         key: from which the task draws.
+        every: physics steps of a control step.
         last_tick: the tick at which the episode is over.
         ended: whether it was over before, by the task's end or a lost vehicle.
         total_reward: of all agents together, so far.
@@ -50,6 +51,7 @@ class TaskState(eqx.Module):
     actions: Float[Array, "agents numbers"]
     commands: tuple[Any, ...]
     key: PRNGKeyArray
+    every: Count
     last_tick: Count
     ended: Bool[Array, ""]
     total_reward: Real
@@ -83,6 +85,7 @@ class TaskCommander(AbstractCommander):
             # as if carried out before the first tick, when nothing is proceeded from
             commands=self._no_commands(fleet, state, perceived),
             key=later,
+            every=jnp.asarray(env.every, jnp.int32),
             last_tick=jnp.asarray(env.max_steps * env.every, jnp.int32),
             ended=jnp.asarray(False),
             total_reward=jnp.zeros((), jnp.result_type(float)),
@@ -181,6 +184,21 @@ def fleet_of(
     return replace(fleet, commander=TaskCommander(env, policy))
 
 
+def check_task(scenario: Scenario) -> None:
+    """Check that a scenario fits its task, if it has one.
+
+    Raises:
+        ScenarioError: with what to write instead.
+    """
+    if scenario.document.data.get(KEY) is None:
+        return
+    try:
+        Env(scenario, task_of(scenario), randomised=False)
+    except ScenarioError as error:
+        message = f"{error} (Or write task: null, and the scenario is flown without its task.)"
+        raise ScenarioError(message) from None
+
+
 def until(state: FleetState, last_tick: int) -> FleetState:
     """The state of a flight that ends at a tick, so that its task's episode ends there, too."""
     if state.commander is None:
@@ -189,20 +207,42 @@ def until(state: FleetState, last_tick: int) -> FleetState:
     return replace(state, commander=own)
 
 
+def judges_at(state: FleetState) -> int | None:
+    """Return the tick at which the task judges what has happened by now.
+
+    None without a task, after the episode's end, and where nothing is judged any more.
+    """
+    own: TaskState | None = state.commander
+    if own is None or own.ended:
+        return None
+    elapsed, every = int(state.tick - state.began), int(own.every)
+    tick = -(-elapsed // every) * every
+    return int(state.began) + tick if tick <= own.last_tick else None
+
+
 def task_metrics(scenario: Scenario, state: FleetState) -> dict[str, Any]:
     """For ``summary.json``, the return of a flight and the task's own figures.
 
-    The return is None where the scenario does not fit its task; without one there is nothing.
+    The return is None where the scenario does not fit its task, with the reason; without a task
+    there is nothing.
     """
     said = scenario.document.data.get(KEY)
     if said is None:
         return {}
     name = said if isinstance(said, str) else said["type"]
     if state.commander is None:
-        return {KEY: {"name": name, "return": None}}
+        return {KEY: {"name": name, "return": None, "reason": _misfit(scenario)}}
     own: TaskState = state.commander
     figures = {key: _finite(value) for key, value in own.figures.items()}
     return {KEY: {"name": name, "return": _finite(own.total_reward), **figures}}
+
+
+def _misfit(scenario: Scenario) -> str | None:
+    try:
+        Env(scenario, task_of(scenario), randomised=False)
+    except ScenarioError as error:
+        return str(error)
+    return None
 
 
 def _finite(value: Any) -> float | None:

@@ -69,8 +69,17 @@ def ffmpeg() -> str:
     try:
         return str(optional("imageio_ffmpeg", "film").get_ffmpeg_exe())
     except (MissingExtraError, RuntimeError) as error:
-        message = f"{error}. --format gif needs none"
+        message = f"{error}. --format gif needs none" if _can_draw() else str(error)
         raise MissingExtraError(message) from None
+
+
+def _can_draw() -> bool:
+    """Whether there is what draws the pictures of either format."""
+    try:
+        optional("mujoco", "film")
+    except (MissingExtraError, ImportError, AttributeError, RuntimeError, OSError):
+        return False  # MuJoCo asks for a graphics library as it is imported
+    return True
 
 
 def write_gif(

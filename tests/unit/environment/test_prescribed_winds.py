@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kittiwake.core.environment import SumOfWinds
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.recording import Recording
 from kittiwake.environment.prescribed_winds import (
     ConstantWind,
@@ -17,6 +18,7 @@ from kittiwake.environment.prescribed_winds import (
 )
 from kittiwake.environment.wind import ShearWind
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.load import load_scenario
 
 FULL = Vec3(3.0, -2.0, 0.5)
 HEIGHTS_M = (-1.0, 0.0, 6.0, 500.0)
@@ -170,3 +172,85 @@ def test_a_gust_has_a_finite_gradient_also_where_it_begins_and_ends(time_s):
 
     slopes = jax.grad(speed, argnums=(0, 1, 2))(1.0, 2.0, 0.0)
     assert all(math.isfinite(slope) for slope in slopes)
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("time_s", [0.0, 1e-3, 5.0, 1e6])
+@pytest.mark.parametrize(
+    "wind",
+    [
+        StepWind(1e9, Vec3(1e3, -1e3, 1e3)),
+        CosineGust(-1e9, 1e-3, 1e9, Vec3(1e3, -1e3, 1e3)),
+        CosineGust(5.0, 1e-3, 5.0, Vec3(1e3, -1e3, 1e3)),
+        SinusoidalWind(1e-3, 1e3, Vec3(1e3, -1e3, 1e3)),
+        ShearWind(1e3, 1e3),
+    ],
+    ids=lambda wind: type(wind).__name__,
+)
+def test_a_wind_is_finite_up_to_its_bounds(wind, time_s, precision):
+    with jax.enable_x64(precision == "float64"):
+        found = air(wind, time_s)
+    assert (np.abs(found) <= 1e3).all()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "[1.0e+308, 0, 0]",
+        "{type: gust, start_s: 1, rise_s: 1.0e-308, wind_world_mps: [1, 0, 0]}",
+        "{type: gust, start_s: 1, rise_s: 1, hold_s: 1.0e+300, wind_world_mps: [1, 0, 0]}",
+        "{type: sinusoid, period_s: 1.0e-308, wind_world_mps: [1, 0, 0]}",
+        "{type: step, start_s: 1.0e+308, speed_mps: 1, from_deg: 0}",
+        "{type: constant, speed_mps: 1.0e+9, from_deg: 0}",
+        "{type: shear, speed_at_6m_mps: 1.0e+308, from_deg: 0}",
+        "{type: shear, speed_at_6m_mps: 1, from_deg: 1.0e+308}",
+    ],
+)
+def test_a_wind_beyond_its_bounds_is_refused(given):
+    with pytest.raises(ScenarioError, match="world.wind"):
+        load_scenario("hover-pelican", [f"world.wind={given}"])
+
+
+def test_a_recorded_wind_beyond_the_bounds_is_refused():
+    fast = recording(values=((1.0, 0.0), (0.0, 600.0), (0.0, 0.0)))
+    with pytest.raises(ValueError, match=r"wind\.csv: 1200 m/s is not allowed"):
+        RecordedWind(fast, scale=2.0)
+
+
+def test_a_recorded_wind_of_equal_rows_is_steady():
+    assert RecordedWind(recording(values=((1.0, 2.0),) * 3)).is_steady
+    assert not RecordedWind(recording()).is_steady
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("{type: step, start_s: 1000, wind_world_mps: [1, 0, 0]}", ": begins at 1000 s, when"),
+        (
+            "[[1, 0, 0], {type: gust, start_s: 1000, rise_s: 1, wind_world_mps: [1, 0, 0]}]",
+            ".1: begins at 1000 s, when",
+        ),
+        (
+            "[[1, 0, 0], [none, {type: step, start_s: 99, speed_mps: 1, from_deg: 0}]]",
+            ".1.1: begins at 99 s, when",
+        ),
+        (
+            "{type: gust, start_s: -9, rise_s: 2, hold_s: 5, wind_world_mps: [1, 0, 0]}",
+            ": is over at 0 s, before",
+        ),
+        ("{type: gust, start_s: -9, rise_s: 2, hold_s: null, wind_world_mps: [1, 0, 0]}", None),
+        ("{type: gust, start_s: -9, rise_s: 2, hold_s: 6, wind_world_mps: [1, 0, 0]}", None),
+        (
+            "{type: sinusoid, period_s: 0.001, speed_mps: 1, from_deg: 0}",
+            ": a period of 0.001 s is",
+        ),
+        ("{type: step, start_s: 1, wind_world_mps: [1, 0, 0]}", None),
+    ],
+)
+def test_a_wind_that_no_flight_meets_is_warned_of(given, said):
+    found = [
+        one
+        for one in load_scenario("hover-pelican", [f"world.wind={given}"]).remarks()
+        if one.startswith("world.wind")
+    ]
+    assert [one.startswith(f"world.wind{said}") for one in found] == ([True] if said else [])

@@ -207,7 +207,7 @@ def test_a_vehicle_whose_state_is_no_number_has_diverged():
 
 def test_a_request_to_stop_ends_the_flight_after_the_block(monkeypatch):
     monkeypatch.setattr(course, "BLOCK_STEPS", 20)
-    rows, outcome, _ = flown("time.duration_s=1", stopped=lambda: True)
+    rows, outcome, _ = flown("time.duration_s=1", stopped=lambda: "the day was over")
     assert outcome.status == "failed"
-    assert outcome.reason == "stopped by the user at 0.38 s"
+    assert outcome.reason == "the day was over at 0.38 s"
     assert (len(rows["gull"]), outcome.steps) == (20, 19)

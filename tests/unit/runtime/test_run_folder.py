@@ -17,6 +17,7 @@ from tests.system.commands import kittiwake_does
 import kittiwake as kw
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.log_writer import LogWriter
+from kittiwake.analysis.output_file import WRITTEN_FILE, digest, write_text
 from kittiwake.analysis.table import STATE_COLUMNS
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.runtime import run_folder
@@ -41,10 +42,10 @@ def former(tmp_path):
     """The folder of a run that has ended."""
     text = dump_document({"name": "former", "vehicles": {}})
     (tmp_path / "scenario.yaml").write_text(text)
-    files = {"scenario.yaml": run_folder._digest(tmp_path / "scenario.yaml")}
+    files = {"scenario.yaml": digest(tmp_path / "scenario.yaml")}
     Recorder(tmp_path / "log.mcap", {"gull": ("time_s",)}, {}, files).close()
     (tmp_path / "summary.json").write_text(json.dumps(SUMMARY))
-    (tmp_path / "overview.png").write_bytes(b"a picture")
+    write_text(tmp_path / "overview.png", "a picture")
     return tmp_path
 
 
@@ -145,6 +146,7 @@ def test_a_former_run_without_digests_may_be_replaced(former, scenario):
         ("summary.json", '{"results": [1, 2]}'),
         ("summary.json", "[]"),
         ("log.mcap", "rows"),
+        ("overview.png", "a picture of mine"),
     ],
 )
 def test_what_has_been_changed_in_a_former_run_is_not_replaced(name, content, former, scenario):
@@ -224,7 +226,7 @@ def test_a_folder_that_vanishes_ends_the_flight_and_what_was_flown_is_kept(fly):
     assert log.complete
     np.testing.assert_allclose(log.column("pelican", "time_s"), 0.1 * np.arange(22))
     assert {path.name for path in fly.folder.iterdir()} == {
-        *("log.mcap", "scenario.yaml", "summary.json")
+        *("log.mcap", "scenario.yaml", "summary.json", WRITTEN_FILE)
     }
 
 
@@ -303,19 +305,25 @@ def test_ctrl_c_ends_what_comes_before_the_flight(tmp_path, monkeypatch):
     run_folder.refuse_foreign(tmp_path, simulation.scenario)
 
 
-@pytest.mark.parametrize(
-    ("scenario", "named"),
-    [
-        ("{vehicles: {otter: {}}}", ["otter-[0-9]*.csv", "otter.csv"]),
-        ("{vehicles: {}, world: {fields: {algae: {}}}}", ["algae.tif"]),
-        ("{vehicles: {../otter: {}}}", []),
-        ("{vehicles: {}, world: {fields: {/algae: {}}}}", []),
-        ("{vehicles: 3}", []),
-        ("[]", []),
-        ("{", []),
-    ],
-)
-def test_exports_that_are_named_after_vehicles_and_fields_are_known(scenario, named, tmp_path):
-    (tmp_path / "scenario.yaml").write_text(scenario)
-    assert list(run_folder._named_products(tmp_path / "scenario.yaml")) == named
-    assert list(run_folder._named_products(tmp_path / "nothing.yaml")) == []
+def test_only_what_is_as_it_was_written_is_removed(former):
+    outside = former.parent / "outside.csv"
+    outside.write_text("rows")
+    for name in ("gull.csv", "film.mp4", "read.csv"):
+        write_text(former / name, "rows")
+    (former / "film.mp4").write_text("cut by me")
+    (former / "notes.csv").write_text("rows")
+    with (former / WRITTEN_FILE).open("a") as notes:
+        for line in (["../outside.csv", digest(outside)], ["gone.csv", "0"], 3):
+            notes.write(json.dumps(line) + "\n")
+    run_folder._remove_products(former, [former / "read.csv"])
+    assert {path.name for path in former.iterdir()} == {
+        *("scenario.yaml", "summary.json", "film.mp4", "notes.csv", "read.csv", WRITTEN_FILE),
+    }
+    assert outside.exists()
+
+
+def test_the_copy_of_a_copy_keeps_its_name():
+    path = ("world", "wind", "file")
+    copied = run_folder._copy_name(path, Path("wind.csv"))
+    assert copied == "wind-wind.csv"
+    assert run_folder._copy_name(path, Path(copied)) == copied

@@ -103,10 +103,11 @@ def test_closing_ends_a_flight_that_stands_still_and_there_is_no_other(scenario,
     flying = Thread(target=lambda: logs.append(session.fly(tmp_path)))
     flying.start()
     flying.join(0.05)
+    session.close("the ROS node was shut down")
     session.close()
     flying.join(60.0)
     assert not flying.is_alive()
-    assert logs[0].summary["reason"].startswith("stopped by the user")
+    assert logs[0].summary["reason"].startswith("the ROS node was shut down at ")
     assert not session.wait()
 
 

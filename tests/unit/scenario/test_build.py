@@ -1,8 +1,10 @@
 """From a document to a scenario: what each key becomes, and what is refused."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
+import equinox as eqx
 import pytest
 
 from kittiwake.control.acceleration import Acceleration
@@ -10,9 +12,11 @@ from kittiwake.control.qrsim_waypoint import QRSimWaypoint
 from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.satellites import SKY
+from kittiwake.core.world import FlightArea
 from kittiwake.environment.wind import ShearWind
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.hold import Hold
+from kittiwake.physics.multirotor import Multirotor
 from kittiwake.scenario import size
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
@@ -169,6 +173,47 @@ def test_numbers_have_as_many_digits_as_the_last_one_needs():
 
 def test_a_count_of_one_is_numbered_too():
     assert list(built(with_gull("count: 1")).vehicles) == ["gull-1"]
+
+
+def test_starts_of_a_count_are_judged_together(monkeypatch):
+    judged, limits = [], FlightArea.limits
+    monkeypatch.setattr(FlightArea, "limits", lambda *own: judged.append(own) or limits(*own))
+    message = refusal(with_gull("count: 100\nspacing_m: [2000, 0, 0]\nstart: {roll_deg: 0}"))
+    assert "gull-052, and 48 more like it: it starts where x_m = 102000 is not" in message
+    assert len(judged) == 1
+
+
+def test_places_on_a_grid_fill_rows_then_layers():
+    counted = built(with_gull("count: 7\nspacing_m: [1, 10, 100]\ngrid: [2, 2]"))
+    starts = [vehicle.start.position_world_m for vehicle in counted.vehicles.values()]
+    assert [(p.x, p.y, p.z) for p in starts] == [
+        *((0, 0, 0), (1, 0, 0), (0, 10, 0), (1, 10, 0)),
+        *((0, 0, 100), (1, 0, 100), (0, 10, 100)),
+    ]
+
+
+def test_entries_of_the_same_words_are_built_once_and_share_no_component(monkeypatch):
+    checked, check = [], Multirotor.check_rate
+    monkeypatch.setattr(Multirotor, "check_rate", lambda *own: checked.append(own) or check(*own))
+    entry = "{model: crazyflie, sensors: {imu: imu}, start: {position_world_m: [%d, 0, 5]}}"
+    lines = "".join(f"  d{i}: {entry % i}\n" for i in range(20))
+    vehicles = list(built(ONE + lines).vehicles.values())[1:]
+    assert len(checked) == 1
+    assert [vehicle.start.position_world_m.x for vehicle in vehicles] == [*range(20)]
+    first, second = (replace(vehicle, start=vehicles[0].start) for vehicle in vehicles[:2])
+    assert eqx.tree_equal(first, second, typematch=True)
+    # what is shared is folded into programs: no bits may depend on how others are written
+    pairs = [(first.dynamics, second.dynamics), (first.estimator, second.estimator)]
+    pairs += [(first.guidance, second.guidance), *zip(first.ladder, second.ladder, strict=True)]
+    assert all(one is not other for one, other in pairs)
+    assert first.sensors["imu"].component is not second.sensors["imu"].component
+    assert first.turbulence is second.turbulence
+
+
+def test_a_wrong_start_is_noted_of_an_entry_like_one_before():
+    start = "start: {position_world_m: [0, 0, x]}"
+    sound = f"  d0: {{model: crazyflie}}\n  d1: {{model: crazyflie, {start}}}\n"
+    assert "vehicles.d1.start.position_world_m" in refusal(ONE + sound)
 
 
 def test_a_name_that_counting_takes_is_refused():
@@ -497,3 +542,17 @@ def test_places_are_drawn_from_an_area_that_is_given(world):
     assert "places are drawn from world.area, which is 200 km long in x_m" in said
     small = "  area: {x_m: [-50, 50], y_m: [-50, 50], z_m: [0, 40]}\n"
     assert built(ONE + world + small).world.processes
+
+
+def test_a_rate_too_low_for_the_feet_is_told_of_each_vehicle_that_it_concerns():
+    entry = "{model: rigid-body, parameters: {feet: {frequency_radps: FREQUENCY}}}"
+    vehicles = {"a": "2", "b": "2", "c": "60"}
+    entries = ", ".join(
+        f"{name}: {entry.replace('FREQUENCY', own)}" for name, own in vehicles.items()
+    )
+    text = f"name: feet\ntime: {{rate_hz: 500, duration_s: 0.1}}\nvehicles: {{{entries}}}\n"
+    with pytest.raises(ScenarioError) as refused:
+        build(parse_document(text, "feet.yaml"), Path())
+    said = str(refused.value)
+    assert "vehicles.a.parameters: feet: at 500 Hz they would sink" in said
+    assert said.endswith("(and 1 more vehicles alike)")

@@ -57,12 +57,12 @@ def joint(parent, child, rng, kind="fixed"):
 
 
 def robot(seed, links=6):
-    """A tree of links on fixed joints, one of them without mass."""
+    """A tree of links on fixed joints, one of them without mass; with an odd seed the first too."""
     rng = np.random.default_rng(seed)
     parts = [
         '<link name="world"/>',
         '<joint name="free" type="floating"><parent link="world"/><child link="link0"/></joint>',
-        link("link0", rng),
+        link("link0", rng) if seed % 2 == 0 else '<link name="link0"/>',
     ]
     for number in range(1, links):
         name = f"link{number}"
@@ -105,6 +105,57 @@ def test_a_joint_that_moves_is_refused_by_name(kind, tmp_path):
     assert said.startswith(f"arm.urdf:2: <joint>: the joint 'to_rotor' is '{kind}'")
     assert "{file: arm.urdf, link: body}" in said
     assert read_body(path, "body").link == "body"
+
+
+@pytest.mark.parametrize("kind", ["fixed", "floating"])
+def test_a_single_link_with_mass_is_turned_into_the_axes_of_the_link_that_carries_it(
+    kind, tmp_path
+):
+    path = tmp_path / "drone.urdf"
+    path.write_text(
+        f'<robot name="d"><link name="base_link"/><joint name="j" type="{kind}">'
+        '<parent link="base_link"/><child link="body"/><origin xyz="0.5 0 0" rpy="0 0 '
+        f'{math.pi / 2}"/></joint><link name="body"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+    )
+    read = read_body(path, None)
+    turned = kind == "fixed"
+    moments = np.diag(read.properties.inertia_kgm2.matrix)
+    np.testing.assert_allclose(moments, [2, 1, 2.5] if turned else [1, 2, 2.5], rtol=1e-12)
+    assert read.center_m.x == pytest.approx(0.5 if turned else 0.0)
+    assert read.link == ("base_link" if turned else "body")
+    assert read_body(path, "body").properties.inertia_kgm2.xx == 1
+
+
+def test_what_is_fixed_to_the_world_is_told_in_its_own_axes(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "drone.urdf"
+    parts = ['<link name="world"/>', joint("world", "base", rng), link("base", rng)]
+    path.write_text(f'<robot name="d">{"".join(parts)}</robot>')
+    assert read_body(path, None).link == "base"
+
+
+def test_a_long_chain_without_mass_is_followed(tmp_path):
+    path = tmp_path / "chain.urdf"
+    joints = "".join(
+        f'<joint type="fixed"><parent link="l{n}"/><child link="l{n + 1}"/>'
+        '<origin xyz="1 0 0"/></joint>'
+        for n in range(3000)
+    )
+    ends = "".join(link(f"l{n}", np.random.default_rng(n)) for n in (3000, 2998))
+    path.write_text(f'<robot name="chain">{joints}{ends}</robot>')
+    read = read_body(path, None)
+    assert read.link == "l0"
+    assert read.center_m.x == pytest.approx(2999.0, abs=1.5)
+
+
+def test_what_two_trees_carry_is_no_body(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "trees.urdf"
+    parts = [link("a", rng), joint("base", "a", rng), joint("other", "b", rng), link("b", rng)]
+    path.write_text(f'<robot name="trees">{"".join(parts)}</robot>')
+    with pytest.raises(ScenarioError, match="no joint joins 'a' and 'b'"):
+        read_body(path, None)
 
 
 def test_a_ring_of_joints_is_refused(tmp_path):
@@ -176,3 +227,68 @@ def test_shapes_that_are_no_body_are_refused_with_their_key(parameters, said):
 def test_the_mass_of_shapes_may_be_said_again():
     both = CROSS.replace("{inertia", "{mass_kg: 0.7, inertia")
     assert math.isclose(built(both).vehicles["tern"].dynamics.mass_kg, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("solid", "key"),
+    [
+        ("cuboid: {mass_kg: 1, edges_body_m: [1.0e+200, 0.1, 0.1]}", "edges_body_m"),
+        ("cuboid: {mass_kg: 1, edges_body_m: [1.0e-200, 0.1, 0.1]}", "edges_body_m"),
+        ("cuboid: {mass_kg: 1.0e-320, edges_body_m: [0.1, 0.1, 0.1]}", "mass_kg"),
+        ("cuboid: {mass_kg: 1.0e+308, edges_body_m: [0.1, 0.1, 0.1]}", "mass_kg"),
+        (
+            "cuboid: {mass_kg: 1, edges_body_m: [0.1, 0.1, 0.1], center_body_m: [1.0e+200, 0, 0]}",
+            "center_body_m",
+        ),
+        ("cylinder: {mass_kg: 1, radius_m: 1.0e-180, length_m: 1}", "radius_m"),
+    ],
+)
+def test_a_solid_beyond_what_can_be_computed_is_refused_by_its_key(solid, key):
+    with pytest.raises(ScenarioError) as refused:
+        built(f"{{inertia_kgm2: {{from: [{{{solid}}}, {{{solid}}}]}}}}")
+    said = str(refused.value).splitlines()
+    assert all(f"{key}: " in line or f".{key}" in line for line in said), said
+
+
+def test_solids_that_are_too_unlike_for_an_inertia_are_refused_by_their_key():
+    small = "cuboid: {mass_kg: 1, edges_body_m: [1.0e-6, 1.0e-6, 1.0e-6]"
+    far = f"{{{small}}}}}, {{{small}, center_body_m: [1.0e+6, 9.0e+5, 8.0e+5]}}}}"
+    with pytest.raises(ScenarioError, match="inertia_kgm2.from: the solids are too unlike in size"):
+        built(f"{{inertia_kgm2: {{from: [{far}]}}}}")
+
+
+def test_feet_of_a_body_that_no_number_describes_are_refused_in_words():
+    tiny = "{mass_kg: 1, inertia_kgm2: {xx: 1.0e-320, yy: 1.0e-320, zz: 1.0e-320}}"
+    with pytest.raises(ScenarioError, match="feet: they cannot carry a body of this mass and iner"):
+        built(tiny)
+    huge = CROSS.replace("{inertia", "{mass_kg: 1.0e+308, inertia")
+    with pytest.raises(ScenarioError, match="the solids weigh 0.7 kg together, and mass_kg is 1e"):
+        built(huge)
+
+
+def test_a_misspelt_from_is_guessed():
+    with pytest.raises(
+        ScenarioError, match="inertia_kgm2.form: there is no such key. Did you mean 'from'"
+    ):
+        built("{inertia_kgm2: {form: []}}")
+
+
+def test_solids_beside_a_urdf_file_are_refused_in_one_line(tmp_path):
+    (tmp_path / "a.urdf").write_text(
+        f'<robot name="a">{link("a", np.random.default_rng(0))}</robot>'
+    )
+    parameters = "{urdf: a.urdf, " + CROSS[1:]
+    text = SCENARIO.replace("PARAMETERS", parameters).replace("MODEL", "rigid-body")
+    with pytest.raises(ScenarioError) as refused:
+        build(parse_document(text, "shapes.yaml"), tmp_path)
+    said = str(refused.value)
+    assert "urdf is given as well" in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("key", ["urdf: loop.urdf", "urdf: {file: loop.urdf}"])
+def test_a_loop_of_links_is_refused(key, tmp_path):
+    (tmp_path / "loop.urdf").symlink_to(tmp_path / "loop.urdf")
+    text = SCENARIO.replace("PARAMETERS", f"{{{key}}}").replace("MODEL", "rigid-body")
+    with pytest.raises(ScenarioError, match="loop.urdf"):
+        build(parse_document(text, "shapes.yaml"), tmp_path)

@@ -74,6 +74,7 @@ def test_names_other_than_time_first_and_each_once_are_refused(header, said, tmp
         ("0,1\n1,x\n", "inputs.csv:3", "a: 'x' is not a number"),
         ("0,1\nnoon,2\n", "inputs.csv:3", "time_s: 'noon' is not a number"),
         ("0,1\n1,2,3\n", "inputs.csv:3", "3 values below 2 names"),
+        ("0,x\n1,2,3\n", "inputs.csv:2", "a: 'x' is not a number"),
         ("0,nan\n1,2\n", "inputs.csv:2", "a must be a finite number"),
         ("0,1\n1,inf\n2,3\n", "inputs.csv:3", "finite"),
         ("0,1\n1,\n2,3\n", "inputs.csv:3", "finite"),

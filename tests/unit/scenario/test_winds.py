@@ -110,8 +110,10 @@ def test_a_plume_in_a_wind_that_changes_is_remarked_on(tmp_path):
     plume += ["world.area={x_m: [-50, 50], y_m: [-50, 50], z_m: [0, 40]}"]
     steady = built("[[3, 0, 0]]", tmp_path, plume)
     assert steady.remarks() == []
-    (remark,) = built(f"[[3, 0, 0], {GUST}]", tmp_path, plume).remarks()
-    assert remark.startswith("world.plumes.smoke: world.wind changes with time")
+    remarks = built(f"[[3, 0, 0], {GUST}]", tmp_path, plume).remarks()
+    assert any(
+        one.startswith("world.plumes.smoke: world.wind changes with time") for one in remarks
+    )
 
 
 def test_a_flight_meets_each_wind_when_it_blows(tmp_path):

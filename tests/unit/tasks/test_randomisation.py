@@ -99,6 +99,7 @@ def test_what_is_a_sum_is_that_of_a_scenario_with_the_numbers(env):
             "vehicles.pelican.parameters.mass_kg": mass_kg,
             "world.wind.speed_at_6m_mps": 1,
             "randomise": {},
+            "curriculum": {},
         }
         same = kw.load(env.scenario.folder / "drawn.yaml", given).fleet
     one, other = fleet.groups[0].vehicle.dynamics, same.groups[0].vehicle.dynamics
@@ -215,8 +216,11 @@ def test_a_mistake_is_told_with_its_line(text, line, said, tmp_path):
 def test_a_flight_warns_that_it_draws_nothing(tmp_path):
     path = written(tmp_path, SCENARIO + DRAWN)
     said = load_scenario(str(path)).remarks()
-    assert [line.partition(" in the ")[0] for line in said] == ["randomise: counts"]
-    with pytest.warns(UserWarning, match="randomise: counts in the episodes of a task alone"):
+    assert [line.partition(" in the ")[0] for line in said] == [
+        "randomise: counts",
+        "curriculum: counts",
+    ]
+    with pytest.warns(UserWarning, match="counts in the episodes of a task alone"):
         kw.load(path)
     plain = SCENARIO + "randomise: {}\n"
     assert load_scenario(str(written(tmp_path, plain))).remarks() == []

@@ -6,9 +6,11 @@ import pytest
 from tests.unit.tasks import scenes
 
 import kittiwake as kw
+from kittiwake.cli.summary_table import summary_lines
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.runtime import course
 from kittiwake.tasks.make import make
 
 
@@ -128,6 +130,30 @@ def test_the_return_of_a_run_is_the_sum_of_the_rewards_of_an_episode(name, polic
         assert rewards[-1] == -1000.0
 
 
+AWAY = {
+    "task.rate_hz": 1,
+    "time.duration_s": 8,
+    "world.area.x_m": [-10, 3.4],
+    "vehicles.pelican.guidance": {
+        "type": "hold",
+        "velocity_world_mps": [1.5, 0, 0],
+        "height_world_m": 10,
+    },
+    "vehicles.pelican.controller": "qrsim-velocity-height",
+}
+
+
+@pytest.mark.parametrize("block_steps", [1, 128, 400])
+def test_the_return_of_a_flight_that_a_loss_ends_counts_the_loss(block_steps, monkeypatch):
+    # the vehicle leaves the area at 2.54 s, which the task judges at 3 s
+    monkeypatch.setattr(course, "BLOCK_STEPS", block_steps)
+    ended = kw.load("keep-spot", {**AWAY, "lost_vehicle": "fail"}).run().summary
+    flown_on = kw.load("keep-spot", {**AWAY, "lost_vehicle": "continue"}).run().summary
+    assert (ended["status"], ended["duration_s"]) == ("failed", 2.54)
+    assert ended["metrics"]["task"] == flown_on["metrics"]["task"]
+    assert ended["metrics"]["task"]["return"] < -1000.0
+
+
 def test_the_last_reward_of_a_shorter_flight_is_that_of_its_end():
     """Of the spot only the last step counts how far it is: also where the flight ends earlier."""
     away = {"vehicles.pelican.guidance.position_world_m": [3, 0, 10]}
@@ -157,4 +183,9 @@ def test_a_task_without_a_policy_of_its_own_is_refused_one():
 
 def test_a_scenario_that_does_not_fit_its_task_has_no_return():
     log = kw.load("keep-spot", {"task.rate_hz": 7}).run(duration_s=0.1)
-    assert log.summary["metrics"]["task"] == {"name": "keep-spot", "return": None}
+    task = log.summary["metrics"]["task"]
+    assert (task["name"], task["return"]) == ("keep-spot", None)
+    assert "task.rate_hz 7 does not divide the physics rate 50 Hz" in task["reason"]
+    said = [line for line in summary_lines(log.summary) if line.startswith("Task keep-spot: ")]
+    assert "no return: " in said[0]
+    assert "does not divide" in said[0]

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 from tests.system.commands import kittiwake_does
 
-from kittiwake.analysis.log import LOG_FILE, SCENARIO_FILE, SUMMARY_FILE
+from kittiwake.analysis.log import SCENARIO_FILE, SUMMARY_FILE
+from kittiwake.analysis.output_file import LOG_FILE
 from kittiwake.core.errors import LogError
 from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation

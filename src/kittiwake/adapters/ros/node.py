@@ -24,10 +24,12 @@ class Refused(dict[str, Any]):
 class RosNode(Protocol):
     """A node of one ROS. Callbacks may come from any thread of its library.
 
-    ``left`` is set when the node has left ROS, also when somebody else told it to.
+    ``left`` is set when the node has left ROS, also when somebody else told it to, for the reason
+    ``left_because``.
     """
 
     left: Event
+    left_because: str
 
     def publisher(
         self, topic: str, kind: str, *, latched: bool = False

@@ -68,8 +68,10 @@ class MasterWatch(threading.Thread):
             is_gone = missed >= MISSES or late >= LATE_MISSES or pid not in (None, known)
             if is_gone and is_there:
                 is_there = False
-                self._node.error(f"the ROS master at {self._uri} has died; {self._what_now()}")
+                died = f"the ROS master at {self._uri} has died"
+                self._node.error(f"{died}; {self._what_now()}")
                 if not self._waits:
+                    self._node.left_because = died
                     self._node.left.set()
                     return
             if not is_there and pid is not None:
@@ -101,6 +103,7 @@ class MasterWatch(threading.Thread):
                 own.publisherUpdate("/master", topic, publishers)
         for service, service_uri in registration.get_service_manager().get_services():
             master.registerService(service, service_uri, uri)
+        self._node.store_gains()
 
 
 class _Answers(threading.Thread):

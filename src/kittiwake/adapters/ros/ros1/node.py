@@ -23,6 +23,7 @@ class Ros1Node:
 
     Attributes:
         left: set when the node has left ROS, also when somebody else told it to.
+        left_because: why.
         name: in full.
     """
 
@@ -40,7 +41,8 @@ class Ros1Node:
             raise RosError(message)
         check_place(name)
         self.left = threading.Event()
-        self._offered: list[str] = []
+        self.left_because = "the ROS node was shut down"
+        self._offered: dict[str, Callable[[Mapping[str, float]], None]] = {}
         rospy.on_shutdown(self.left.set)
         with keep_to_itself():
             rospy.init_node(
@@ -96,8 +98,13 @@ class Ros1Node:
         Values that ``changed`` does not give back stay as they were. What stands on the parameter
         server already counts from the start.
         """
-        self._offered.append(namespace)
-        return offer(namespace, gains, changed)
+        self._offered[namespace] = offer(namespace, gains, changed)
+        return self._offered[namespace]
+
+    def store_gains(self) -> None:
+        """Writes the gains that hold to the parameter server, which forgets with its master."""
+        for show in self._offered.values():
+            show({})
 
     def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
         """What publishes transforms on /tf; those that stay as they are, on /tf_static, once."""

@@ -75,6 +75,7 @@ class Ros2Node:
         stay_on_this_machine()
         self._world_frame = world_frame
         self.left = threading.Event()
+        self.left_because = "the ROS node was shut down"
         self._context = rclpy.Context()
         no_signals = library("rclpy.signals").SignalHandlerOptions.NO
         rclpy.init(args=[], context=self._context, signal_handler_options=no_signals)
