@@ -9,6 +9,7 @@ from PIL import Image
 from tests.system.commands import kittiwake_does
 from tests.unit.viewer.films import read_film
 
+from kittiwake.analysis.output_file import output_file
 from kittiwake.core.errors import MissingExtraError
 from kittiwake.physics.mujoco_studio import Studio
 
@@ -81,7 +82,8 @@ def test_a_new_run_in_the_folder_removes_the_films_of_the_former_one(run, tmp_pa
     folder = tmp_path / "copy"
     shutil.copytree(run, folder)
     for name in ("film.mp4", "film.gif", "still.png"):
-        (folder / name).write_bytes(b"former")
+        with output_file(folder / name) as film:
+            film.write_bytes(b"former")
     arguments = [run.parent / "hop.yaml", "--out", folder, "--quiet"]
     assert kittiwake_does("run", *arguments).status == 0
     assert not [*folder.glob("film.*"), *folder.glob("still.png")]

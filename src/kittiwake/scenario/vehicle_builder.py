@@ -54,8 +54,6 @@ class VehicleBuilder:
     world: World | None
     turbulence: Scheduled[AbstractTurbulence] | None
     sound: dict[str, Vehicle] = field(default_factory=dict)
-    # what is wrong with the rate, by the numbers of the dynamics that was checked; None if nothing
-    _rates: dict[Any, str | None] = field(default_factory=dict)
 
     @property
     def problems(self) -> ProblemList:
@@ -237,20 +235,7 @@ class VehicleBuilder:
             if start is not None:
                 dynamics.check_start(start)
         with self.problems.noting((*path, "parameters")):
-            self._check_rate(dynamics)
-
-    def _check_rate(self, dynamics: AbstractDynamics) -> None:
-        """Refuse a physics rate that is too low, computed once for vehicles that are alike."""
-        leaves, structure = jax.tree.flatten(dynamics)
-        numbers = structure, *(np.asarray(leaf).tobytes() for leaf in leaves)
-        if numbers not in self._rates:
-            self._rates[numbers] = None
-            try:
-                dynamics.check_rate(self.components.rate_hz, self.settings.gravity_mps2)
-            except ScenarioError as error:
-                self._rates[numbers] = str(error)
-        if (refusal := self._rates[numbers]) is not None:
-            raise ScenarioError(refusal)
+            dynamics.check_rate(self.components.rate_hz, self.settings.gravity_mps2)
 
     def _check_faults(
         self,

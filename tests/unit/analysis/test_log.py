@@ -72,7 +72,7 @@ def test_an_empty_log_has_an_empty_dataset():
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(LogError, match="no folder '.*nowhere'"):
+    with pytest.raises(LogError, match="'.*nowhere' is not there"):
         Log.read(tmp_path / "nowhere")
 
 
