@@ -42,7 +42,7 @@ vehicles:
 
 
 class Watched:
-    """A manoeuvre that notes when the flight first asks for it."""
+    """A maneuver that notes when the flight first asks for it."""
 
     def __init__(self, place_m: tuple[float, float, float]) -> None:
         self._signal = PositionYaw(Vec3(*place_m), 0.0)

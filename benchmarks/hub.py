@@ -42,7 +42,7 @@ vehicles:
     controller: [velocity, acceleration, attitude, mixer]
     guidance:
       type: flock
-      behaviours: [separation, alignment, cohesion, {{type: targeting, target_world_m: [5, 5, 5]}}]
+      behaviors: [separation, alignment, cohesion, {{type: targeting, target_world_m: [5, 5, 5]}}]
 """
 
 

@@ -39,7 +39,7 @@ MODEL = {
 
 
 def fly(env: kw.Env, mppi: Mppi, seed: int) -> tuple[Any, ...]:
-    """An episode: the last step, and of all places in metres, rewards, and seconds of planning."""
+    """An episode: the last step, and of all places in meters, rewards, and seconds of planning."""
     key = kw.seed_key(seed)
     act, step = jax.jit(mppi.act), jax.jit(env.step)
     places = jax.jit(lambda state: env.fleet.truths(state.fleet)[0].position_world_m)
@@ -65,10 +65,10 @@ def draw(env: kw.Env, state: Any, path_m: tuple[np.ndarray, np.ndarray], file: P
     """The path among the pillars, where they are in this episode, from above."""
     figure = Figure(figsize=(12, 2.6), layout="constrained")
     axes = figure.subplots()
-    walls, *pillars = env.randomisation.flown(env.fleet, state.drawn).world.obstacles
+    walls, *pillars = env.randomization.flown(env.fleet, state.drawn).world.obstacles
     for pillar in pillars:
-        centre = float(pillar.centre_world_m.x), float(pillar.centre_world_m.y)
-        axes.add_patch(Circle(centre, float(pillar.radius_m), color="0.5"))
+        center = float(pillar.center_world_m.x), float(pillar.center_world_m.y)
+        axes.add_patch(Circle(center, float(pillar.radius_m), color="0.5"))
     for side in (-0.5, 0.5):
         axes.axhline(side * float(walls.width_m), color="0.5")
     axes.plot(*path_m)

@@ -1,6 +1,6 @@
-"""Learns a task by proximal policy optimisation, wholly compiled: worlds, policy and updates.
+"""Learns a task by proximal policy optimization, wholly compiled: worlds, policy and updates.
 
-The algorithm is that of Schulman and others (2017), arXiv:1707.06347, with generalised advantages
+The algorithm is that of Schulman and others (2017), arXiv:1707.06347, with generalized advantages
 (2016, arXiv:1506.02438). ``python examples/learning/ppo.py keep-spot --minutes 3`` saves the policy
 and its learning curve, and prints what it, random actions and the scenario's own controller get.
 """
@@ -117,7 +117,7 @@ class Learner(NamedTuple):
     """Everything that learning goes on with."""
 
     policy: Policy
-    optimiser: Any
+    optimizer: Any
     scale: Scale
     worth_scale: Scale
     flights: Flights
@@ -130,7 +130,7 @@ class Ppo:
     def __init__(self, env: kw.Env, settings: Settings) -> None:
         self.env, self.settings = env, settings
         self.worlds = kw.Worlds(env, settings.worlds)
-        self.optimiser = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(settings.rate))
+        self.optimizer = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(settings.rate))
 
     def begin(self, seed: int) -> Learner:
         """Before anything is learned."""
@@ -139,9 +139,9 @@ class Ppo:
         policy = Policy(self.env, self.settings, keys[0])
         worlds, seen = jax.jit(self.worlds.reset)(keys[1])
         flights = Flights(worlds, seen, jnp.zeros(count), jnp.zeros(count))
-        optimiser = self.optimiser.init(eqx.filter(policy, eqx.is_array))
+        optimizer = self.optimizer.init(eqx.filter(policy, eqx.is_array))
         scales = (Scale(jnp.zeros(n), jnp.ones(n), jnp.zeros(())) for n in (size, ()))
-        return Learner(policy, optimiser, *scales, flights, keys[2])
+        return Learner(policy, optimizer, *scales, flights, keys[2])
 
     def compiled_update(self, learner: Learner) -> Any:
         """The function from a learner and the share that is left to the next learner."""
@@ -154,10 +154,10 @@ class Ppo:
         flights, trace = jax.lax.scan(lambda *own: self._step(learner, *own), learner.flights, keys)
         worth_scale = learner.worth_scale.after(trace.worth, 0.03)
         fair = jnp.clip(trace.reward / worth_scale.deviation, -10.0, 10.0)
-        policy, optimiser = self._learned(learner, trace._replace(reward=fair), left, learn)
+        policy, optimizer = self._learned(learner, trace._replace(reward=fair), left, learn)
         scale = learner.scale.after(trace.seen, 0.002)
         told = trace.ended.sum(), (trace.ended * trace.returns).sum()
-        return Learner(policy, optimiser, scale, worth_scale, flights, following), told
+        return Learner(policy, optimizer, scale, worth_scale, flights, following), told
 
     def _step(self, learner: Learner, flights: Flights, key: Any) -> tuple[Flights, Trace]:
         """One step of all worlds by the noisy policy; rewards count up to ten deviations."""
@@ -199,16 +199,16 @@ class Ppo:
         arrays, rest = eqx.partition(policy, eqx.is_array)
 
         def batch(carried: Any, order: jax.Array) -> tuple[Any, None]:
-            arrays, optimiser = carried
+            arrays, optimizer = carried
             own = [row[order] for row in rows]
             slope = jax.grad(lambda given: self._loss(eqx.combine(given, rest), own))(arrays)
-            change, optimiser = self.optimiser.update(slope, optimiser)
-            return (optax.apply_updates(arrays, optax.tree.scale(left, change)), optimiser), None
+            change, optimizer = self.optimizer.update(slope, optimizer)
+            return (optax.apply_updates(arrays, optax.tree.scale(left, change)), optimizer), None
 
         orders = jnp.argsort(jax.random.uniform(key, (settings.epochs, value.size)), axis=1)
         orders = orders.reshape(settings.epochs * settings.batches, -1)
-        (arrays, optimiser), _ = jax.lax.scan(batch, (arrays, learner.optimiser), orders)
-        return eqx.combine(arrays, rest), optimiser
+        (arrays, optimizer), _ = jax.lax.scan(batch, (arrays, learner.optimizer), orders)
+        return eqx.combine(arrays, rest), optimizer
 
     def _loss(self, policy: Policy, rows: Any) -> jax.Array:
         """Of the clipped surrogate, and of the value."""

@@ -34,7 +34,7 @@ def loaded(place_world_m: list[float], velocity_world_mps: list[float], **curve:
         "estimator": "noisy-truth",
         # percent of throttle that hover, so that no flight begins with a fall
         "controller": {"type": CONTROLLER, "height": {"initial": 65.7}},
-        "guidance": {"type": "curve", "centre_world_m": [0, 0, 6], **curve},
+        "guidance": {"type": "curve", "center_world_m": [0, 0, 6], **curve},
     }
     changes: dict[str, Any] = {f"vehicles.ar-drone.{key}": value for key, value in drone.items()}
     changes["world.wind"] = {"type": "shear", "speed_at_6m_mps": 3, "from_deg": 45}
@@ -67,12 +67,12 @@ def flown(simulation: kw.Simulation, logarithms: jax.Array, seed: int) -> tuple[
 def tuned(simulation: kw.Simulation, steps: int) -> tuple[jax.Array, list[float]]:
     """The logarithms of better gains, and the RMS error before each step of Adam."""
     logarithms = jnp.log(jnp.asarray(gains_of(simulation.fleet)))
-    optimiser = optax.adam(0.1)
-    state, errors_m = optimiser.init(logarithms), []
+    optimizer = optax.adam(0.1)
+    state, errors_m = optimizer.init(logarithms), []
     slope = jax.jit(jax.value_and_grad(lambda at: flown(simulation, at, seed=0)[0]))
     for _ in range(steps):
         error, gradient = slope(logarithms)
-        change, state = optimiser.update(gradient, state)
+        change, state = optimizer.update(gradient, state)
         logarithms = optax.apply_updates(logarithms, change)
         errors_m.append(float(error) ** 0.5)
     return logarithms, errors_m

@@ -168,7 +168,7 @@ from kittiwake.sensors.errors.bias import Bias
 from kittiwake.sensors.errors.dropout import Dropout
 from kittiwake.sensors.errors.latency import Latency
 from kittiwake.sensors.errors.noise import Noise
-from kittiwake.sensors.errors.quantisation import Quantisation
+from kittiwake.sensors.errors.quantization import Quantization
 from kittiwake.sensors.errors.saturation import Saturation
 from kittiwake.sensors.errors.stuck import Stuck
 from kittiwake.sensors.gnss import Gnss
@@ -184,7 +184,7 @@ from kittiwake.sensors.terrain_sensor import TerrainMeasurement
 from kittiwake.sensors.ultrasonic import Ultrasonic
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 from kittiwake.sensors.ultrasonic_head import UltrasonicHead
-from kittiwake.swarm import BEHAVIOURS, RADIOS
+from kittiwake.swarm import BEHAVIORS, RADIOS
 from kittiwake.swarm.alignment import Alignment
 from kittiwake.swarm.cohesion import Cohesion
 from kittiwake.swarm.follow_leader import FollowLeader
@@ -197,7 +197,7 @@ from kittiwake.swarm.targeting import Targeting
 from kittiwake.vehicles import VEHICLES
 
 DT_S = 0.02
-# a body at a thousand metres a second needs a shorter step than its controllers
+# a body at a thousand meters a second needs a shorter step than its controllers
 PHYSICS_DT_S = 0.002
 # of the vehicle of the circumstances, on its way
 AHEAD = Vec3(4.0, 2.0, 10.0)
@@ -276,16 +276,16 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "by a lidar": lambda: seeing(Barrier(), "lidar-2d"),
         "by two": lambda: seeing(Barrier(), "ultrasonic", "ultrasonic-fan"),
     },
-    "behaviours/targeting": {"plain": lambda: Targeting(target_world_m=Vec3(5.0, 5.0, 5.0))},
-    "behaviours/olfati-saber": {
+    "behaviors/targeting": {"plain": lambda: Targeting(target_world_m=Vec3(5.0, 5.0, 5.0))},
+    "behaviors/olfati-saber": {
         "to a target": lambda: OlfatiSaber(target_world_m=Vec3(5.0, 5.0, 5.0)),
         "adrift": OlfatiSaber,
     },
-    "behaviours/formation": {
+    "behaviors/formation": {
         shape: partial(Formation, shape, heading_rad=0.5)
         for shape in ("wedge", "line", "column", "circle", "grid")
     },
-    "behaviours/informed-avoid": {
+    "behaviors/informed-avoid": {
         "without a map": InformedAvoid,
         "by a map": lambda: InformedAvoid(4.0, horizon_s=5.0).prepared(
             Situation(
@@ -509,11 +509,11 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "held by a gimbal": lambda: Camera(Mount(), "stabilised", 3, 2),
     },
     "sensors/marker": {
-        "modelled": lambda: Marker(rendered=False),
+        "modeled": lambda: Marker(rendered=False),
         "in pictures": lambda: Marker(width=8, height=6),
     },
     "sensors/imu": {
-        "at the centre": Imu,
+        "at the center": Imu,
         "mounted elsewhere": lambda: Imu(mount=Mount(Vec3(0.02, -0.01, 0.03), 0.1, -0.2, 1.5)),
     },
     "sensors/magnetometer": {
@@ -557,7 +557,7 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "walking": lambda: Bias(1.0, 0.5, 0.1, 2.0, field="velocity_world_mps"),
     },
     "sensor_errors/noise": {"white": lambda: Noise(0.1, field="position_world_m")},
-    "sensor_errors/quantisation": {"coarse": lambda: Quantisation(0.1, field="hdop")},
+    "sensor_errors/quantization": {"coarse": lambda: Quantization(0.1, field="hdop")},
     "sensor_errors/saturation": {
         "narrow": lambda: Saturation(-1.0, 1.0, field="position_world_m"),
     },
@@ -1006,10 +1006,10 @@ CONTRACTS = {
         _step,
     ),
     "avoidance": Contract(AVOIDANCE, _to_avoid, _step),
-    "behaviours": Contract(
-        BEHAVIOURS,
+    "behaviors": Contract(
+        BEHAVIORS,
         lambda _, at, __: (at.motion, _peers(at)),
-        lambda behaviour, state, inputs, _: (state, behaviour.limited_world_mps(*inputs)),
+        lambda behavior, state, inputs, _: (state, behavior.limited_world_mps(*inputs)),
         lambda *_: (),
     ),
     "radios": Contract(

@@ -55,8 +55,8 @@ TWINS = {
     "dynamics/multirotor os4",
     "dynamics/wrench-body lee-2010",
     "dynamics/wrench-body uav-gazebo",
-    *(f"behaviours/formation {shape}" for shape in ("line", "column", "circle", "grid")),
-    "behaviours/olfati-saber adrift",
+    *(f"behaviors/formation {shape}" for shape in ("line", "column", "circle", "grid")),
+    "behaviors/olfati-saber adrift",
 }
 
 

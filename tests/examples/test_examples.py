@@ -84,7 +84,7 @@ def test_own_controller(printed):
     assert [time for time, _ in rows] == [2, 4, 6, 8, 10]
     misses = [miss for _, miss in rows]
     assert misses == sorted(misses, reverse=True)
-    # the start is 5.4 m from the goal; process noise leaves a few centimetres
+    # the start is 5.4 m from the goal; process noise leaves a few centimeters
     assert misses[0] < 5.4
     assert misses[-1] < 0.15
 
@@ -261,5 +261,5 @@ def test_a_policy_learns_to_keep_its_spot(ppo):
     act = lambda _, seen, __: learner.policy.actor(learner.scale.apply(seen))  # noqa: E731
     returned, lost = ppo.evaluate(env, act, episodes=4)
     assert lost == 0.0
-    # at the end within a metre, at little effort; random actions end with a loss
+    # at the end within a meter, at little effort; random actions end with a loss
     assert returned > -1.0

@@ -37,7 +37,7 @@ def gentle(example):
         "controller": {"type": example.CONTROLLER, "height": {"initial": 65.7}},
         "guidance": {
             "type": "curve",
-            "centre_world_m": [0, 0, 1],
+            "center_world_m": [0, 0, 1],
             "amplitude_world_m": [0.6, 0.3, 0],
             "angular_rates_radps": [0.5, 1, 0],
         },

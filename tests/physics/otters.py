@@ -97,26 +97,26 @@ class Published:
 
     def __init__(self) -> None:
         m, rg = self.mass, np.array([0.2, 0.0, -0.2])
-        self.to_centre = _moved(rg)
+        self.to_center = _moved(rg)
         own = m * np.diag([(0.4 * self.beam) ** 2, 0.25, 0.25])
         self.inertia = own - m * _cross(rg) @ _cross(rg)
         inertia = np.diag(self.inertia)
         self.added = np.diag([*(np.array([0.1, 1.5, 1.0]) * m), *(inertia * [0.2, 0.8, 1.7])])
         rigid = np.zeros((6, 6))
         rigid[:3, :3], rigid[3:, 3:] = m * np.eye(3), self.inertia
-        self.matrix = self.to_centre.T @ rigid @ self.to_centre + self.added
+        self.matrix = self.to_center.T @ rigid @ self.to_center + self.added
         self._restore(rg)
         self._damp()
 
     def _restore(self, rg: Any) -> None:
         pontoon, volume = 0.25, self.mass / self.density
-        self.draught = volume / (2.0 * 0.4 * pontoon * self.length)
+        self.draft = volume / (2.0 * 0.4 * pontoon * self.length)
         area = 0.75 * self.length * pontoon
         shape = 6.0 * 0.75**3 / (1.75 * 2.5)
         across = self.length * pontoon**3 * shape / 6.0 + 2.0 * area * 0.395**2
         along = 0.8 * pontoon * self.length**3 / 6.0
-        buoyant = (2.5 * self.draught - 0.5 * volume / (self.length * pontoon)) / 3.0
-        heights = buoyant + np.array([across, along]) / volume - (self.draught - rg[2])
+        buoyant = (2.5 * self.draft - 0.5 * volume / (self.length * pontoon)) / 3.0
+        heights = buoyant + np.array([across, along]) / volume - (self.draft - rg[2])
         weight = self.density * self.gravity
         stiffness = [0.0, 0.0, 2.0 * area * weight, *(heights * volume * weight), 0.0]
         shift = _moved([-0.2, 0.0, 0.0])
@@ -130,9 +130,9 @@ class Published:
         surge = 24.4 * self.gravity / (6.0 * 0.5144)
         self.damping = np.array([surge, diagonal[1], *ratios, diagonal[5]])
         # two points of Hoerner's curve around 0.25 m / 2 T
-        over = np.interp(0.125 / self.draught, [0.8336, 0.9880], [0.8796, 0.8284])
+        over = np.interp(0.125 / self.draft, [0.8336, 0.9880], [0.8796, 0.8284])
         self.strips = np.linspace(-0.5, 0.5, 21) * self.length
-        self.strip_drag = 0.5 * 1026.0 * self.draught * over * self.length / 20.0
+        self.strip_drag = 0.5 * 1026.0 * self.draft * over * self.length / 20.0
 
     def rate(self, state: Any, wanted: Any, current: float, towards: float) -> NDArray[np.float64]:
         """Of nu, eta and the two shafts."""
@@ -145,7 +145,7 @@ class Published:
         p = self.added @ relative
         added[:3, 3:] = added[3:, :3] = -_cross(p[:3])
         added[3:, 3:] = -_cross(p[3:])
-        coriolis = self.to_centre.T @ rigid @ self.to_centre + added
+        coriolis = self.to_center.T @ rigid @ self.to_center + added
         thrust = np.where(n > 0.0, 0.02216, 0.01289) / 2.0 * n * np.abs(n)
         forces = -self.damping * relative - coriolis @ relative - self.stiffness @ eta
         forces[0] += thrust.sum()

@@ -100,7 +100,7 @@ def _stood(
 def put_on(support: Support, x_m: float, y_m: float, height_m: float) -> Kinematics:
     """At rest on a surface: moving along with it, at a place of its own axes."""
     q = support.q_world_from_support
-    place = support.centre_world_m + q.rotate(Vec3(x_m, y_m, height_m))
+    place = support.center_world_m + q.rotate(Vec3(x_m, y_m, height_m))
     velocity = support.velocity_at(place)
     omega = q.inverse().rotate(support.angular_velocity_world_radps)
     return Kinematics(

@@ -71,7 +71,7 @@ def about_hub(rotor, speed, spin, airspeed, density=SEA_LEVEL):
 
 
 def whole(model, speed, airspeed, rates=None):
-    """All rotors turning equally fast, about the centre of mass."""
+    """All rotors turning equally fast, about the center of mass."""
     around_it = flow(airspeed, rates)
     return sum(
         six(model.rotor.wrench(speed, spin, around_it, hub).at(hub))
@@ -412,7 +412,7 @@ def test_wash_keeps_its_value_beyond_a_descent_as_fast_as_itself():
     np.testing.assert_allclose(
         found[beyond], np.broadcast_to(found[beyond][-1], found[beyond].shape), rtol=0, atol=1e-12
     )
-    # nowhere steeper than the wash follows the descent: no jump between neighbours
+    # nowhere steeper than the wash follows the descent: no jump between neighbors
     step = axial[1, 0] - axial[0, 0]
     assert np.abs(np.diff(found, axis=0)).max() < 1.01 * step
     assert found.min() >= -1e-12

@@ -98,9 +98,9 @@ def test_far_below_the_jet_decays_with_the_distance_and_widens_with_it():
 def test_far_below_the_jet_is_as_fast_as_measured_round_jets():
     # Pope 2000, table 5.1: W = B U_J d / s, B from 5.8 to 6.06, and T = pi rho d^2 U_J^2 / 4
     measured = np.array([5.8, 5.9, 6.06]) / math.sqrt(math.pi / 4.0)
-    modelled = below([50.0])[0] * 50.0 / math.sqrt(WAKE.thrust_n / DENSITY)
+    modeled = below([50.0])[0] * 50.0 / math.sqrt(WAKE.thrust_n / DENSITY)
     # a tenth: the fluctuations carry part of a real jet's momentum, its flanks are not Gaussian
-    np.testing.assert_allclose(modelled, measured, rtol=0.1)
+    np.testing.assert_allclose(modeled, measured, rtol=0.1)
 
 
 def test_above_and_beside_the_disc_nothing_blows():

@@ -86,7 +86,7 @@ def test_fifty_flights_of_five_minutes_are_as_wrong_as_they_say():
     outcome = flights(kw.load("ekf-flight"), SEEDS, SECONDS)
     assert not outcome.status.any()
     off_m = distances_m(outcome)
-    # the accepted metre, of all flights together at any time and over all of it
+    # the accepted meter, of all flights together at any time and over all of it
     assert np.sqrt(np.mean(off_m**2)) < 1.0
     low, high = nees_bounds(SEEDS)
     mean = outcome.nees.mean(axis=0)

@@ -219,7 +219,7 @@ def test_contact_takes_energy_and_never_gives_any():
     assert np.asarray(upward)[1:].min() > -1e-9
 
 
-def test_a_drop_from_a_metre_bounces_little_and_goes_no_deeper_than_an_undamped_spring():
+def test_a_drop_from_a_meter_bounces_little_and_goes_no_deeper_than_an_undamped_spring():
     result = stood(block(), Start(Vec3(0.0, 0.0, 1.0 + HALF_M)), DT_S, 1500)
     low = np.asarray(result.motion.position_world_m.z) - HALF_M
     touch = int(np.argmax(np.asarray(result.footing.touching) > 0))

@@ -53,7 +53,7 @@ def test_error_shrinks_with_the_declared_order(name):
         end = integrated(name, blow_up, Phase(0.5, 0.25), 1.0 / steps, steps)
         errors.append(max(abs(float(end.configuration) - 1.0), abs(float(end.motion) - 1.0)))
     assert INTEGRATORS[name].order == ORDERS[name]
-    # the error's next term still shows at 40 steps; the neighbouring orders are a whole one away
+    # the error's next term still shows at 40 steps; the neighboring orders are a whole one away
     assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[name], abs=0.3)
 
 

@@ -41,7 +41,7 @@ SPINS = [(60.0, -60.0), (-90.0, 90.0)]
 # what is asked for; and what is left with the published numbers: angles for their sines
 PROMISED, SAME = 0.005, 1e-4
 # straight on the Otter does not keep its course by itself, and rounding grows with 0.8 per second
-# at three metres a second; the speed is reached with 1.28 per second
+# at three meters a second; the speed is reached with 1.28 per second
 STRAIGHT_S, TURN_S = 15.0, 40.0
 
 # Fossen's program
@@ -174,7 +174,7 @@ def test_uniform_current_carries_the_whole_voyage_along():
 # rest and swings
 
 
-def test_otter_at_rest_stays_at_its_design_draught():
+def test_otter_at_rest_stays_at_its_design_draft():
     motion, _ = voyage(otter(), duration_s=5.0)
     # weight and buoyancy are one number
     assert np.abs(rows_of(motion.position_world_m)).max() == 0.0
@@ -182,7 +182,7 @@ def test_otter_at_rest_stays_at_its_design_draught():
 
 
 @pytest.mark.parametrize("height", [-0.05, 0.1, 0.3])
-def test_otter_comes_to_rest_at_its_design_draught(height):
+def test_otter_comes_to_rest_at_its_design_draft(height):
     start = Start(Vec3(0.0, 0.0, height), roll_rad=0.2, pitch_rad=-0.1)
     motion, _ = voyage(otter(), duration_s=40.0, start=start)
     assert abs(float(motion.position_world_m.z[-1])) < 1e-6
@@ -194,7 +194,7 @@ def test_otter_comes_to_rest_at_its_design_draught(height):
 def test_payload_sinks_it_by_its_weight():
     model = otter(payload_kg=25.0)
     motion, _ = voyage(model, duration_s=60.0)
-    # upright forces: 25 kg against the waterplane; the moment about the centre of flotation
+    # upright forces: 25 kg against the waterplane; the moment about the center of flotation
     # against both metacentric heights, with the payload 0.25 m before and 0.35 m over it
     stiffness = 55.0 * model.hydrostatics.longitudinal_metacentric_height_m - 25.0 * 0.35
     pitch = 25.0 * 0.25 / stiffness
@@ -220,7 +220,7 @@ def six_by_six(model):
     def cross(r):
         return np.array([[0.0, -r.z, r.y], [r.z, 0.0, -r.x], [-r.y, r.x, 0.0]])
 
-    r, i, water = model.centre_of_mass_body_m, model.inertia_kgm2, model.hydrostatics
+    r, i, water = model.center_of_mass_body_m, model.inertia_kgm2, model.hydrostatics
     mass, shift = np.zeros((6, 6)), np.eye(6)
     mass[:3, :3], mass[3:, 3:] = 55.0 * np.eye(3), i.matrix
     shift[:3, 3:] = cross(r).T
@@ -230,7 +230,7 @@ def six_by_six(model):
     stiff += [weight * water.transverse_metacentric_height_m]
     stiff += [weight * water.longitudinal_metacentric_height_m, 0.0]
     flotation = np.eye(6)
-    flotation[:3, 3:] = cross(Vec3(water.centre_of_flotation_x_body_m, 0.0, 0.0)).T
+    flotation[:3, 3:] = cross(Vec3(water.center_of_flotation_x_body_m, 0.0, 0.0)).T
     return shift.T @ mass @ shift + np.diag(added), flotation.T @ np.diag(stiff) @ flotation
 
 
@@ -270,7 +270,7 @@ def energy_j(model, motion):
     euler = motion.euler_world_from_body
     k_x = -np.sin(euler.pitch_rad)
     k_y = np.cos(euler.pitch_rad) * np.sin(euler.roll_rad)
-    height = motion.position_world_m.z + water.centre_of_flotation_x_body_m * k_x
+    height = motion.position_world_m.z + water.center_of_flotation_x_body_m * k_x
     weight = 55.0 * 9.81
     stored = 1025.0 * 9.81 * water.waterplane_area_m2 * height**2
     stored += weight * water.transverse_metacentric_height_m * k_y**2
@@ -358,7 +358,7 @@ def test_otter_lies_on_a_surface_that_is_higher_and_slopes():
 
 def test_water_that_accelerates_takes_a_hull_of_its_own_density_along():
     # a hull as heavy as its water: mass and added mass feel what they displace
-    model = otter(**UNDAMPED, centre_of_mass_body_m=[0.0, 0.0, 0.0])
+    model = otter(**UNDAMPED, center_of_mass_body_m=[0.0, 0.0, 0.0])
     world = level(acceleration_world_mps2=Vec3(0.2, 0.1, 0.0))
     start = Start(velocity_world_mps=Vec3.zero())
     state = model.init(start.kinematics(), world)
@@ -430,7 +430,7 @@ def test_otter_follows_long_waves_like_the_water_itself():
 
 def test_rolling_surface_pulls_the_hull_along():
     world = level(slope_north_rate_ps=0.1)
-    model = otter(centre_of_mass_body_m=[0.0, 0.0, 0.0])
+    model = otter(center_of_mass_body_m=[0.0, 0.0, 0.0])
     state = model.init(Start().kinematics(), world)
     rate = model.derivative(state.flight.phase, PropellerSpeeds.off(), world).motion.twist
     # rising in the north, where left is: roll
@@ -457,11 +457,11 @@ def test_heaving_vessel_meets_the_wind_of_its_decks_height_over_the_water():
     met = log.column("otter", "wind_x_world_mps")[log.column("otter", "time_s") > 4.0]
     expected = ShearWind(4.0, math.radians(270.0)).velocity_world_mps(0.35).x
     assert np.ptp(log.column("otter", "z_m")) > 0.4
-    # a hull lies a few centimetres above or below the water that its waterplane covers
+    # a hull lies a few centimeters above or below the water that its waterplane covers
     np.testing.assert_allclose(met, expected, rtol=0.1)
 
 
-def test_push_acts_at_the_centre_of_mass():
+def test_push_acts_at_the_center_of_mass():
     model = otter(**UNDAMPED)
     push = Push(Vec3(0.0, 0.0, 20.0), Vec3(0.0, 0.0, 3.0))
     world = around().pushed(push)

@@ -138,7 +138,7 @@ def test_two_blocks_that_meet_keep_their_momentum_and_part_or_stay(flown):
 
 @pytest.mark.slow
 def test_what_lands_on_a_free_deck_pushes_it(flown):
-    deck = {"centre_body_m": [0, 0, HALF_M], "length_m": 1.0, "width_m": 1.0}
+    deck = {"center_body_m": [0, 0, HALF_M], "length_m": 1.0, "width_m": 1.0}
     vehicles = {
         "below": block((0, 0, HALF_M), friction=0.0, deck=deck, mass_kg=4.0),
         "above": block((-0.25, 0, 0.6), velocity=(1, 0, 0)),
@@ -170,7 +170,7 @@ def test_a_deck_that_moves_carries_what_stands_on_it(flown):
 
 @pytest.mark.slow
 def test_an_obstacle_stops_a_block_that_would_be_lost_otherwise(flown):
-    wall = {"wall": {"type": "box", "centre_world_m": [2, 0, 5], "sides_m": [1, 4, 10]}}
+    wall = {"wall": {"type": "box", "center_world_m": [2, 0, 5], "sides_m": [1, 4, 10]}}
     vehicles = {"thrown": block((0, 0, 5), velocity=(4, 0, 0))}
     log = flown(vehicles, obstacles=wall, duration_s=3.0)
     assert log.summary["vehicles"]["thrown"]["valid"]

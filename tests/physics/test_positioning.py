@@ -128,7 +128,7 @@ def test_dead_reckoning_at_rest_errs_as_white_noise_lets_it():
     assert root_mean_square(errors[:, -1, :2]) == pytest.approx(level, rel=near / np.sqrt(2.0))
 
 
-def test_anchors_in_a_corner_leave_about_a_metre_on_the_helix():
+def test_anchors_in_a_corner_leave_about_a_meter_on_the_helix():
     # the source's picture shows about 1 m; its anchors lie within 2 m, up to 22 m away
     errors, _ = observed(seen_by(AnchorRanging()), AnchorRanging(), *helix(), SLOT_S)
     off_m = distances_m(errors)

@@ -230,11 +230,11 @@ def mujoco_body(dt_s):
     order = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
     six = " ".join(str(FULL.matrix[at]) for at in order)
     gears = ("0 0 1 0 0 0", "0 0 0 1 0 0", "0 0 0 0 1 0", "0 0 0 0 0 1")
-    motors = "".join(f'<motor site="centre" gear="{gear}"/>' for gear in gears)
+    motors = "".join(f'<motor site="center" gear="{gear}"/>' for gear in gears)
     return mujoco.MjModel.from_xml_string(
         f"""<mujoco><option timestep="{dt_s}" integrator="RK4" gravity="0 0 -9.81"/><worldbody>
         <body><freejoint/><inertial pos="0 0 0" mass="1.3" fullinertia="{six}"/>
-        <site name="centre"/></body></worldbody><actuator>{motors}</actuator></mujoco>"""
+        <site name="center"/></body></worldbody><actuator>{motors}</actuator></mujoco>"""
     )
 
 

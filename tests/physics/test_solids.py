@@ -10,7 +10,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
 def inertia_of(points, masses):
-    """The matrix of points with masses, about their centre of mass."""
+    """The matrix of points with masses, about their center of mass."""
     arms = points - (masses[:, None] * points).sum(axis=0) / masses.sum()
     squares = np.einsum("ni,ni->n", arms, arms)
     return np.einsum("n,nij->ij", masses, squares[:, None, None] * np.eye(3)) - np.einsum(
@@ -18,21 +18,21 @@ def inertia_of(points, masses):
     )
 
 
-def box(mass, edges, centre=(0.0, 0.0, 0.0)):
+def box(mass, edges, center=(0.0, 0.0, 0.0)):
     """A cuboid as points with masses, by a rule that is exact for polynomials."""
     grid = np.stack(np.meshgrid(NODES, NODES, NODES, indexing="ij"), axis=-1).reshape(-1, 3)
     masses = np.einsum("i,j,k->ijk", WEIGHTS, WEIGHTS, WEIGHTS).reshape(-1)
-    return grid * np.asarray(edges) / 2.0 + centre, mass * masses / masses.sum()
+    return grid * np.asarray(edges) / 2.0 + center, mass * masses / masses.sum()
 
 
-def rod(mass, radius, length, axis, centre=(0.0, 0.0, 0.0)):
+def rod(mass, radius, length, axis, center=(0.0, 0.0, 0.0)):
     """A cylinder as points with masses; its first axis is the one along it."""
     angles = 2.0 * np.pi * np.arange(16) / 16.0
     along, r, angle = np.meshgrid(length * NODES / 2.0, radius * (NODES + 1.0) / 2.0, angles)
     points = np.stack([along, r * np.cos(angle), r * np.sin(angle)], axis=-1).reshape(-1, 3)
     each, outward, _ = np.meshgrid(WEIGHTS, WEIGHTS * (NODES + 1.0), angles)
     masses = (each * outward).reshape(-1)
-    return np.roll(points, "xyz".index(axis), axis=1) + centre, mass * masses / masses.sum()
+    return np.roll(points, "xyz".index(axis), axis=1) + center, mass * masses / masses.sum()
 
 
 def both(*parts):
@@ -63,9 +63,9 @@ def test_assembly_is_the_integral_over_its_parts():
         rod(0.1, 0.02, 0.5, "y", arm),
         rod(0.05, 0.01, 0.3, "x", skid),
     )
-    centre = (masses[:, None] * points).sum(axis=0) / masses.sum()
+    center = (masses[:, None] * points).sum(axis=0) / masses.sum()
     assert found.mass_kg == pytest.approx(0.55, rel=1e-14)
-    np.testing.assert_allclose(found.centre_body_m.array, centre, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(found.center_body_m.array, center, rtol=0, atol=1e-15)
     np.testing.assert_allclose(
         found.inertia_kgm2.matrix, inertia_of(points, masses), rtol=0, atol=1e-14
     )
@@ -95,11 +95,11 @@ def test_moving_the_whole_moves_nothing_within():
         Solid(0.1, cylinder(0.1, 0.02, 0.5, "z"), Vec3(0.0, 0.2, 0.1)),
     ]
     shift = Vec3(3.0, -2.0, 1.0)
-    moved = [Solid(s.mass_kg, s.inertia_kgm2, s.centre_body_m + shift) for s in parts]
+    moved = [Solid(s.mass_kg, s.inertia_kgm2, s.center_body_m + shift) for s in parts]
     here, there = assembled(*parts), assembled(*moved)
     np.testing.assert_allclose(
         there.inertia_kgm2.matrix, here.inertia_kgm2.matrix, rtol=0, atol=1e-14
     )
     np.testing.assert_allclose(
-        there.centre_body_m.array, (here.centre_body_m + shift).array, rtol=1e-15
+        there.center_body_m.array, (here.center_body_m + shift).array, rtol=1e-15
     )

@@ -47,7 +47,7 @@ def test_slender_body_theory_gives_the_published_derivatives():
     theory = slender_body_derivatives(0.91, 0.05, 998.0, 1.0)
     hull = strider().hull
     for name in ("y_v_kgps", "y_r_kgmps", "n_v_kgmps", "n_r_kgm2ps"):
-        # all four are half a per cent high, as if the draught had been 0.04987 m
+        # all four are half a per cent high, as if the draft had been 0.04987 m
         assert getattr(theory, name) == pytest.approx(getattr(hull, name), rel=0.006)
 
 
@@ -217,7 +217,7 @@ def test_vessel_at_rest_drifts_with_the_current_in_the_end():
     )
     velocity = rows_of(motion.velocity_world_mps)
     assert np.abs(velocity[0]).max() == 0.0
-    # the slowest part dies with 1 / 4.11 per second: e^-14 of half a metre per second in a minute
+    # the slowest part dies with 1 / 4.11 per second: e^-14 of half a meter per second in a minute
     np.testing.assert_allclose(velocity[-1], [0.3, -0.4, 0.0], rtol=0, atol=1e-6)
 
 

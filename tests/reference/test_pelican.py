@@ -170,7 +170,7 @@ def closed_loop(path, reference, controller, names, set_points):
 
 
 # 1e-6: a loop with integrals and differences divided by 0.02 s amplifies rounding, and switches at
-# its limits; ten steps of margin remain to the millimetre that anybody would notice
+# its limits; ten steps of margin remain to the millimeter that anybody would notice
 def test_waypoint_controller_flies_as_in_qrsim(tmp_path):
     reference = table("b01_waypointPID_trueX")
     names = ("position_x_world_m", "position_y_world_m", "position_z_world_m", "yaw_rad")

@@ -90,13 +90,13 @@ def test_attitude_follows_the_sticks_as_measured_in_flight(pelican):
     )
     euler = flown.configuration.euler_world_from_body
     omega = flown.motion.angular_velocity_body_radps
-    modelled = np.column_stack(
+    modeled = np.column_stack(
         [
             *(euler.roll_rad, -euler.pitch_rad, np.pi / 2.0 - euler.yaw_rad),
             *(omega.x, -omega.y, -omega.z),
         ]
     )
-    errors = np.mean((modelled - measured) ** 2, axis=0)
+    errors = np.mean((modeled - measured) ** 2, axis=0)
     assert (errors < ROTATION_LIMITS).all(), errors
     # half of the figures' last digit
     np.testing.assert_allclose(errors, ROTATION_FIGURES, rtol=0, atol=5e-6)

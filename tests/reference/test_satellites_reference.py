@@ -47,7 +47,7 @@ def satellites(numbers=None):
     return Satellites(constellation.orbits(ORIGIN, START_UTC), constellation.errors)
 
 
-def test_satellite_positions_are_those_of_qrsim_to_a_millimetre():
+def test_satellite_positions_are_those_of_qrsim_to_a_millimeter():
     orbits, frame = satellites().orbits, frame_at(ORIGIN)
     positions = jax.jit(lambda time_s: orbits.positions_world_m(time_s))
     with POSITIONS.open() as file:

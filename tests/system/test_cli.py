@@ -253,7 +253,7 @@ def test_the_summary_says_what_was_flown(spot):
 def test_the_summary_of_two_vehicles_knows_their_distance_and_events(row):
     summary = json.loads((row[0] / "summary.json").read_text())
     assert list(summary["vehicles"]) == ["pelican-1", "pelican-2"]
-    # they begin 20 m apart; in a second the one comes a metre nearer to the place of the other
+    # they begin 20 m apart; in a second the one comes a meter nearer to the place of the other
     assert summary["min_separation_m"] == pytest.approx(19.0, abs=0.2)
     assert {(e["time_s"], e["vehicle"]) for e in summary["events"]} == {
         (0.0, "pelican-1"),
@@ -458,7 +458,7 @@ def test_a_run_keeps_its_recorded_inputs_and_flies_again_from_anywhere(played, t
         ("rotors", ["blade-element", "lumped"]),
         ("forces", ["linear-drag", "quadratic-drag", "rotation-damping"]),
         ("currents", ["none", "uniform"]),
-        ("behaviours", []),
+        ("behaviors", []),
         ("tasks", []),
     ],
 )
@@ -1095,18 +1095,18 @@ def test_what_a_killed_run_has_written_can_be_plotted_and_exported(long_run, tmp
 @pytest.mark.parametrize(
     "command", [("check",), ("run",), ("compare", "--controllers", "qrsim-waypoint")]
 )
-def test_a_command_that_draws_nothing_warns_of_randomise(command, tmp_path, monkeypatch):
+def test_a_command_that_draws_nothing_warns_of_randomize(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     stop = Mock(side_effect=KittiwakeError("before the flight"))
     monkeypatch.setattr("kittiwake.runtime.simulation.Simulation.flight", stop)
     monkeypatch.setattr("kittiwake.runtime.comparison.fly", stop)
     name, *options = command
-    drawn = "randomise.vehicles.pelican.start.yaw_deg={uniform: [0, 360]}"
+    drawn = "randomize.vehicles.pelican.start.yaw_deg={uniform: [0, 360]}"
     answer = kittiwake_does(name, "goto-waypoint", *options, "--set", drawn)
-    assert "randomise: counts in the episodes of a task alone" in answer.err
+    assert "randomize: counts in the episodes of a task alone" in answer.err
 
 
-@pytest.mark.parametrize("key", ["randomise", "curriculum"])
+@pytest.mark.parametrize("key", ["randomize", "curriculum"])
 def test_a_scenario_without_a_task_is_told_that_it_draws_nothing(key):
     drawn = f"{key}.vehicles.pelican.start.yaw_deg={{uniform: [0, 360]}}"
     start = "vehicles.pelican.start.yaw_deg=0"
@@ -1118,7 +1118,7 @@ def test_a_scenario_without_a_task_is_told_that_it_draws_nothing(key):
 
 def test_draws_are_checked_where_no_task_draws():
     answer = kittiwake_does(
-        "check", "hover-pelican", "--set", "randomise.world.wnd={uniform: [0, 1]}"
+        "check", "hover-pelican", "--set", "randomize.world.wnd={uniform: [0, 1]}"
     )
     assert (answer.status, answer.out) == (2, "")
     assert "Did you mean 'wind'?" in answer.err
@@ -1126,8 +1126,8 @@ def test_draws_are_checked_where_no_task_draws():
 
 def test_a_misspelt_path_is_told_beside_a_wrong_distribution():
     answer = kittiwake_does(
-        *("check", "keep-spot", "--set", "randomise.world.wnd={uniform: [0, 1]}"),
-        *("--set", "randomise.vehicles.pelican.start.yaw_deg={normal: [1.68]}"),
+        *("check", "keep-spot", "--set", "randomize.world.wnd={uniform: [0, 1]}"),
+        *("--set", "randomize.vehicles.pelican.start.yaw_deg={normal: [1.68]}"),
     )
     assert answer.status == 2
     assert "Did you mean 'wind'?" in answer.err

@@ -39,7 +39,7 @@ time: {rate_hz: 240, duration_s: 600, log_rate_hz: 48}
 world:
   area: {x_m: [-500, 500], y_m: [-500, 500], z_m: [-1, 60]}
   obstacles:
-    wall: {type: box, centre_world_m: [0, 4, 3], sides_m: [6, 0.5, 6]}
+    wall: {type: box, center_world_m: [0, 4, 3], sides_m: [6, 0.5, 6]}
 vehicles:
   drone:
     model: angle-velocity
@@ -193,7 +193,7 @@ def lean(page, out, notes):
 
 
 def take_off_and_land(page, out, notes):
-    """Up by two metres, and down to the ground."""
+    """Up by two meters, and down to the ground."""
     height_m = steady_height_m(out)
     press(page, "Take off")
     eventually(lambda: logged(out, "z_m")[-1, 1] > height_m + 1.5)

@@ -12,7 +12,7 @@ from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document
 
-WALL = {"type": "box", "centre_world_m": [3.5, 0, 2], "sides_m": [1, 8, 4]}
+WALL = {"type": "box", "center_world_m": [3.5, 0, 2], "sides_m": [1, 8, 4]}
 RATE_HZ = 200
 
 

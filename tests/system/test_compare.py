@@ -39,7 +39,7 @@ vehicles:
     model: rigid-body
     parameters: {feet: null}
     start: {position_world_m: [0, 9, 5]}
-    guidance: {type: curve, centre_world_m: [0, 9, 5], drift_world_mps: [0.1, 0, 0]}
+    guidance: {type: curve, center_world_m: [0, 9, 5], drift_world_mps: [0.1, 0, 0]}
 """
 NOISE = ("--noise", "position_m=0.02", "--noise", "attitude_deg=0.1")
 

@@ -26,7 +26,7 @@ def hummingbirds(vehicles):
     """A flight of 2.4 s of Hummingbirds by the faults that they have, ready to be flown."""
     common = {
         "model": "hummingbird",
-        # ten metres above the ground feet change nothing but the time to compile
+        # ten meters above the ground feet change nothing but the time to compile
         "parameters": {"feet": None},
         "start": {"position_world_m": [0, 0, 10]},
         "guidance": {"type": "hold", "position_world_m": [0.2, 0, 10]},

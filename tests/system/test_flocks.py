@@ -67,7 +67,7 @@ def test_teams_go_to_their_own_targets_and_keep_clear_of_each_other(tmp_path):
             "controller": ["velocity", "acceleration", "attitude", "mixer"],
             "guidance": {
                 "type": "flock",
-                "behaviours": [
+                "behaviors": [
                     {"type": "separation", "distance_m": 2.0},
                     {"type": "informed-avoid", "clearance_m": 1.0},
                     "cohesion",
@@ -88,7 +88,7 @@ def test_teams_go_to_their_own_targets_and_keep_clear_of_each_other(tmp_path):
 
 
 @pytest.mark.slow
-def test_behaviours_are_switched_in_flight():
+def test_behaviors_are_switched_in_flight():
     sim = kw.load("flock-8", overrides=FOOTLESS)
     sim.reset(seed=0)
 
@@ -107,7 +107,7 @@ def test_behaviours_are_switched_in_flight():
     for name in sim.names:
         sim.switch(name, ["separation", "cohesion", "targeting"])
     assert np.linalg.norm(middle_after(4000) - [5.0, 5.0, 5.0]) < 0.2
-    with pytest.raises(CommandError, match="no behaviour 'cohesoin'"):
+    with pytest.raises(CommandError, match="no behavior 'cohesoin'"):
         sim.switch("drone-1", ["cohesoin"])
 
 
@@ -185,7 +185,7 @@ def test_fifty_flocks_in_wind_by_satellites_do_not_collide():
         finals = [one["final_position_m"] for one in log.summary["vehicles"].values()]
         middles.append(np.mean(finals, axis=0))
     assert min(least) > 1.0
-    # velocities are held without an integral, so that the flock stays a metre down the wind
+    # velocities are held without an integral, so that the flock stays a meter down the wind
     off_m = np.mean(middles, axis=0) - [5.0, 5.0, 5.0]
     down_wind = -np.array([np.sin(np.radians(250.0)), np.cos(np.radians(250.0)), 0.0])
     assert 0.5 < off_m @ down_wind < 1.5
@@ -199,15 +199,15 @@ def test_fifty_flocks_in_wind_by_satellites_do_not_collide():
         ({"vehicles.drone.leader": "drone-1"}, "drone-1 would follow itself"),
         ({"vehicles.drone.leader": "drone"}, "drone would follow itself"),
         (
-            {"vehicles.drone.guidance": {"type": "flock", "behaviours": ["follow-leader"]}},
+            {"vehicles.drone.guidance": {"type": "flock", "behaviors": ["follow-leader"]}},
             "leader: is missing; write the vehicle that is followed",
         ),
         ({"world.radio": {"type": "lossy", "memory_s": 60}}, "1500 messages, 256 at most"),
         ({"world.radio": "wireless"}, "there is no radio 'wireless'"),
-        ({"vehicles.drone.guidance": {"type": "flock"}}, "behaviours"),
+        ({"vehicles.drone.guidance": {"type": "flock"}}, "behaviors"),
         (
-            {"vehicles.drone.guidance": {"type": "flock", "behaviours": ["cohesoin"]}},
-            "there is no behaviour 'cohesoin'",
+            {"vehicles.drone.guidance": {"type": "flock", "behaviors": ["cohesoin"]}},
+            "there is no behavior 'cohesoin'",
         ),
         ({"vehicles.drone.grid": [0, 2]}, "grid"),
     ],
@@ -218,7 +218,7 @@ def test_fifty_flocks_in_wind_by_satellites_do_not_collide():
         "missing",
         "memory",
         "no radio",
-        "no behaviours",
+        "no behaviors",
         "misspelt",
         "grid",
     ],

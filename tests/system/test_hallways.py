@@ -84,7 +84,7 @@ def test_the_second_method_keeps_to_the_middle():
 
 
 @pytest.mark.slow
-def test_a_hundred_courses_in_wind_are_flown_without_a_contact_and_centred():
+def test_a_hundred_courses_in_wind_are_flown_without_a_contact_and_centered():
     first, second = (courses(name, MANY) for name in METHODS)
     for name, found in zip(METHODS, (first, second), strict=True):
         assert_arrived(found, PUBLISHED_S[name])
@@ -93,11 +93,11 @@ def test_a_hundred_courses_in_wind_are_flown_without_a_contact_and_centred():
     assert second.off_the_middle_m.mean() < 0.4 * first.off_the_middle_m.mean()
 
 
-# ten metres to both sides, where the first hallway was
+# ten meters to both sides, where the first hallway was
 WALL = (
-    "world.obstacles.first={type: box, centre_world_m: [5, 0, 5], sides_m: [1, 20, 12]}",
-    "world.obstacles.second={type: box, centre_world_m: [30, 0, 5], sides_m: [1, 1, 1]}",
-    "world.obstacles.third={type: box, centre_world_m: [30, 5, 5], sides_m: [1, 1, 1]}",
+    "world.obstacles.first={type: box, center_world_m: [5, 0, 5], sides_m: [1, 20, 12]}",
+    "world.obstacles.second={type: box, center_world_m: [30, 0, 5], sides_m: [1, 1, 1]}",
+    "world.obstacles.third={type: box, center_world_m: [30, 5, 5], sides_m: [1, 1, 1]}",
 )
 FACE_M = 4.5
 

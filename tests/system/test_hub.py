@@ -312,7 +312,7 @@ def test_hub_refuses_accelerations_out_of_range_and_goes_on(hive):
     assert hub.counters.refused == {Reason.RANGE: 5}
 
 
-def test_members_switch_behaviours_pause_resume_leave_and_come_back(hive):
+def test_members_switch_behaviors_pause_resume_leave_and_come_back(hive):
     hub = Hub(hive, lockstep=False)
     with serving(hub) as ports:
         arguments = {"port": ports["drone-1"], "name": "drone-1", "position_m": STILL}
@@ -329,7 +329,7 @@ def test_members_switch_behaviours_pause_resume_leave_and_come_back(hive):
         assert speed() == 0.0
         member.behave([3])
         assert speed() > 0.5
-        with pytest.raises(HubError, match="there is no behaviour 'cohesio'") as caught:
+        with pytest.raises(HubError, match="there is no behavior 'cohesio'") as caught:
             member.behave(["cohesio"])
         assert caught.value.reason == "behavior"
         member.pause()
@@ -339,7 +339,7 @@ def test_members_switch_behaviours_pause_resume_leave_and_come_back(hive):
         member.behave([])
         member.leave()
         assert not member.joined
-        # who comes back begins with the behaviours of the scenario
+        # who comes back begins with the behaviors of the scenario
         member = Member(**arguments)
         speed()
         assert speed() > 0.5

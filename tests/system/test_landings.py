@@ -178,7 +178,7 @@ vehicles:
       feet:
         points_body_m:
           [[0.1, 0.1, -0.1], [-0.1, 0.1, -0.1], [-0.1, -0.1, -0.1], [0.1, -0.1, -0.1]]
-      deck: {centre_body_m: [0, 0, -0.05], length_m: 0.3, width_m: 0.3}
+      deck: {center_body_m: [0, 0, -0.05], length_m: 0.3, width_m: 0.3}
     guidance: {type: playback, file: idle.csv}
 """
 

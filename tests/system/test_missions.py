@@ -193,7 +193,7 @@ time: {{rate_hz: 250, duration_s: 5}}
 world:
   area: {{x_m: [-10, 10], y_m: [-10, 10], z_m: [-1, 10]}}
   obstacles:
-    ball: {{type: sphere, centre_world_m: [5, 0, 3], radius_m: 1}}
+    ball: {{type: sphere, center_world_m: [5, 0, 3], radius_m: 1}}
 vehicles:
   tern:
     model: {model}

@@ -76,7 +76,7 @@ MUTATIONS = {
     "an unknown key at the top": ("keep-spot", "time:", "tme:", "Did you mean 'time'?"),
     "an unknown key in time": ("keep-spot", "rate_hz", "rate", "Did you mean 'rate_hz'?"),
     "an unknown key in start": ("keep-spot", "yaw_deg", "yaw_dg", "Did you mean 'yaw_deg'?"),
-    "an unknown key in a vehicle": ("keep-spot", "model:", "colour: red\n    model:", "colour"),
+    "an unknown key in a vehicle": ("keep-spot", "model:", "color: red\n    model:", "color"),
     "an unknown key in an area": ("keep-spot", "z_m:", "w_m:", "world.area.w_m"),
     "an unknown key in guidance": ("goto-waypoint", "acceptance_", "aceptance_", "Did you mean"),
     "a heading in both units": ("keep-spot", START, "start: {yaw_deg: 9, yaw_rad: 1}", "yaw_rad"),

@@ -48,7 +48,7 @@ def slope():
     return log, log.frame("drone")
 
 
-def test_the_sources_slope_is_followed_at_a_metre_with_half_a_metre_per_second(slope):
+def test_the_sources_slope_is_followed_at_a_meter_with_half_a_meter_per_second(slope):
     log, frame = slope
     distance = to_slope(frame[POSITION].to_numpy())
     time_s = frame["time_s"].to_numpy()
@@ -110,7 +110,7 @@ time: {rate_hz: 160, duration_s: 90, log_rate_hz: 16}
 world:
   area: {x_m: [-10, 10], y_m: [-10, 10], z_m: [0, 10]}
   obstacles:
-    wall: {type: box, centre_world_m: [0, 3, 5], sides_m: [20, 1, 10]}
+    wall: {type: box, center_world_m: [0, 3, 5], sides_m: [20, 1, 10]}
 vehicles:
   drone:
     model: angle-velocity
@@ -122,7 +122,7 @@ vehicles:
 
 
 @pytest.mark.slow
-def test_before_a_wall_the_lock_holds_a_metre(tmp_path):
+def test_before_a_wall_the_lock_holds_a_meter(tmp_path):
     path = tmp_path / "lock.yaml"
     path.write_text(LOCK)
     frame = kw.load(path).run().frame("drone")
@@ -139,7 +139,7 @@ world:
   area: {x_m: [-10, 10], y_m: [-10, 30], z_m: [-10, 30]}
   ground_z_m: -20
   obstacles:
-    slope: {type: slab, centre_world_m: [0, 3, 0], sides_m: [400, 1, 10], lean_deg: 60}
+    slope: {type: slab, center_world_m: [0, 3, 0], sides_m: [400, 1, 10], lean_deg: 60}
 vehicles:
   drone:
     model: angle-velocity
@@ -172,7 +172,7 @@ def test_after_another_task_it_follows_the_slope_to_its_edge_and_stays_there(tmp
         "not finished: began away, because head valid is below 0.5",
     ]
     time_s, places = frame["time_s"].to_numpy(), frame[POSITION].to_numpy()
-    # the slope ends at z = 5; at a metre from it the vehicle is higher by cos(30 deg)
+    # the slope ends at z = 5; at a meter from it the vehicle is higher by cos(30 deg)
     on_slope = (time_s > said["along: following the surface"] + 3.0) & (places[:, 2] < 5.8)
     assert on_slope.sum() > 50
     np.testing.assert_allclose(to_slope(places)[on_slope], 1.0, atol=0.1)

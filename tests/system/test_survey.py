@@ -103,7 +103,7 @@ def test_a_log_that_does_not_say_its_precision_is_one_in_double_precision(run):
 
 @pytest.mark.parametrize(("precision", "off"), [("float64", 1e-12), ("float32", 1e-5)])
 def test_the_field_of_one_that_holds_is_that_of_its_precision(tmp_path, precision, off):
-    """At whole metres places are alike in either precision, and fields of a seed are not."""
+    """At whole meters places are alike in either precision, and fields of a seed are not."""
     (tmp_path / "holding.yaml").write_text(HOLDING, encoding="utf-8")
     simulation = kw.load(str(tmp_path / "holding.yaml"), precision=precision)
     log = simulation.run()

@@ -48,7 +48,7 @@ def save_pictures(trials: Sequence[Trial], folder: Path) -> list[str]:
 def draw_comparison(trials: Sequence[Trial]) -> Figure:
     """One vehicle's flights: curves over time to the left, the figures as bars to the right."""
     names = list(dict.fromkeys(trial.controllers for trial in trials))
-    colours = dict(zip(names, look.fleet_colours(len(names)), strict=True))
+    colors = dict(zip(names, look.fleet_colors(len(names)), strict=True))
     rows = summaries(trials)
     columns = _legend_columns(names)
     top_in = LEGEND_IN + LEGEND_ROW_IN * -(-len(names) // columns) + HEAD_IN
@@ -71,9 +71,9 @@ def draw_comparison(trials: Sequence[Trial]) -> Figure:
         parse_math=False,
     )
     room = {"top": 1.0 - top_in / height_in, "bottom": BOTTOM_IN / height_in}
-    _draw_curves(figure, trials, colours, room)
+    _draw_curves(figure, trials, colors, room)
     _draw_legend(figure, columns, 1.0 - LEGEND_IN / height_in)
-    _draw_bars(figure, rows, colours, room)
+    _draw_bars(figure, rows, colors, room)
     return figure
 
 
@@ -98,7 +98,7 @@ def _draw_legend(figure: Figure, columns: int, top: float) -> None:
 
 
 def _draw_curves(
-    figure: Figure, trials: Sequence[Trial], colours: dict[str, str], room: dict[str, float]
+    figure: Figure, trials: Sequence[Trial], colors: dict[str, str], room: dict[str, float]
 ) -> None:
     towards_a_place = any(np.isfinite(_errors_m(trial.table)).any() for trial in trials)
     quantities: dict[str, Quantity] = {
@@ -112,25 +112,25 @@ def _draw_curves(
     panels = grid.subplots(sharex=True, squeeze=False)[:, 0]
     for axes, (title, quantity) in zip(panels, quantities.items(), strict=True):
         axes.set_title(title, loc="left", size=look.NORMAL)
-        for name, colour in colours.items():
+        for name, color in colors.items():
             flights = [trial.table for trial in trials if trial.controllers == name]
-            _draw_band(axes, flights, quantity, name, colour)
+            _draw_band(axes, flights, quantity, name, color)
         look.few_ticks(axes)
     panels[-1].set_xlabel("time (s)")
 
 
 def _draw_band(
-    axes: Axes, flights: Sequence[Table], quantity: Quantity, name: str, colour: str
+    axes: Axes, flights: Sequence[Table], quantity: Quantity, name: str, color: str
 ) -> None:
     """The mean of the flights, and between the least and the largest of them a band."""
     longest = max((table.part(("time_s",))[:, 0] for table in flights), key=len)
     time_s = longest[:: max(1, -(-len(longest) // CURVES))]
     curves = np.stack([_at(time_s, table, quantity(table)) for table in flights])
     known = np.isfinite(curves).any(axis=0)
-    axes.plot(time_s[known], np.nanmean(curves[:, known], axis=0), color=colour, label=name)
+    axes.plot(time_s[known], np.nanmean(curves[:, known], axis=0), color=color, label=name)
     if len(flights) > 1:
         low, high = np.nanmin(curves[:, known], axis=0), np.nanmax(curves[:, known], axis=0)
-        axes.fill_between(time_s[known], low, high, color=colour, alpha=BAND, linewidth=0.0)
+        axes.fill_between(time_s[known], low, high, color=color, alpha=BAND, linewidth=0.0)
 
 
 def _at(time_s: Series, table: Table, values: Series) -> Series:
@@ -164,7 +164,7 @@ def _shown(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
 def _draw_bars(
     figure: Figure,
     rows: Sequence[dict[str, Any]],
-    colours: dict[str, str],
+    colors: dict[str, str],
     room: dict[str, float],
 ) -> None:
     shown = _shown(rows)
@@ -182,7 +182,7 @@ def _draw_bars(
     panels = grid.subplots(squeeze=False)
     for axes, (name, title) in zip(panels.ravel(), shown.items(), strict=False):
         axes.set_title(title, loc="left", size=look.NORMAL)
-        _draw_figure(axes, name, rows, colours)
+        _draw_figure(axes, name, rows, colors)
     for axes in panels[:, 0]:
         axes.set_yticks(range(len(labels)), labels, parse_math=False)
     for axes in panels.ravel()[len(shown) :]:
@@ -190,7 +190,7 @@ def _draw_bars(
 
 
 def _draw_figure(
-    axes: Axes, name: str, rows: Sequence[dict[str, Any]], colours: dict[str, str]
+    axes: Axes, name: str, rows: Sequence[dict[str, Any]], colors: dict[str, str]
 ) -> None:
     """A figure's bars; the controllers' names stand to the left of them all."""
     ends: list[float] = []
@@ -198,8 +198,8 @@ def _draw_figure(
     for place, row in enumerate(rows):
         spread: Spread | None = row[name]
         mean, deviation = (0.0, 0.0) if spread is None else (spread.mean, spread.deviation)
-        colour = colours[row["controllers"]]
-        axes.barh(place, mean, xerr=deviation or None, color=colour, height=0.7)
+        color = colors[row["controllers"]]
+        axes.barh(place, mean, xerr=deviation or None, color=color, height=0.7)
         ends.append(mean + deviation)
         words.append("none" if spread is None else spread.in_words(row["flights"]))
         axes.annotate(

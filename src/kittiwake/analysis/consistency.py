@@ -2,7 +2,7 @@
 
 The errors are those of ``core.estimator.Uncertainty``: true less estimated position and velocity in
 the world, and the rotation vector in the world's axes that turns the estimated attitude into the
-true one. With their covariance P the normalised estimation error squared is
+true one. With their covariance P the normalized estimation error squared is
 
     NEES = e' P^-1 e
 

@@ -32,7 +32,7 @@ from kittiwake.geometry.geodesy import (
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import build_component
 
-# a hundred millionth of a degree is a millimetre
+# a hundred millionth of a degree is a millimeter
 DECIMALS_DEG, DECIMALS_M = 9, 4
 CELLS_ACROSS = 50
 MOST_CELLS = 25_000_000

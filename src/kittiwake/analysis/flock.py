@@ -82,9 +82,9 @@ def _team(scenario: Scenario, name: str, members: list[str]) -> Team:
 
 
 def _target(flock: Flock) -> tuple[float, ...] | None:
-    """Where its first behaviour with a target leads."""
-    for behaviour in flock.behaviours:
-        target = getattr(behaviour, "target_world_m", None)
+    """Where its first behavior with a target leads."""
+    for behavior in flock.behaviors:
+        target = getattr(behavior, "target_world_m", None)
         if target is not None:
             return tuple(map(float, target.array))
     return None

@@ -51,7 +51,7 @@ def draw_flock(log: Log, team: Team, flown: History) -> Figure:
     rows[-1].set_xlabel("time (s)")
     figure.text(0.07, 0.95, f"Team {team.name}", size=look.LARGE, weight="bold")
     members = f"{len(team.members)} members"
-    figure.text(0.07, 0.915, members, size=look.NORMAL, color=look.GREY)
+    figure.text(0.07, 0.915, members, size=look.NORMAL, color=look.GRAY)
     return figure
 
 
@@ -60,14 +60,14 @@ def _draw_paths(axes: Axes, log: Log, team: Team, flown: History) -> None:
     for name in drawn:
         x, y, _ = log.tables[name].part(POSITION_WORLD_M).T
         axes.plot(x, y, color=look.HUES[0], linewidth=0.7, alpha=0.5)
-        axes.plot(x[:1], y[:1], ".", color=look.GREY, markersize=4)
+        axes.plot(x[:1], y[:1], ".", color=look.GRAY, markersize=4)
         axes.plot(x[-1:], y[-1:], "o", color=look.HUES[0], markersize=4)
     axes.plot(*flown.middle_world_m[:, :2].T, color=look.HUES[1], linewidth=1.6, label="middle")
     if team.target_world_m is not None:
         axes.plot(
             *team.target_world_m[:2], "+", color=look.INK, markersize=12, label="target", zorder=3
         )
-    axes.plot([], [], ".", color=look.GREY, label="start")
+    axes.plot([], [], ".", color=look.GRAY, label="start")
     axes.plot([], [], "o", color=look.HUES[0], markersize=4, label="end")
     if len(drawn) < len(team.members):
         axes.plot([], [], " ", label=f"{len(drawn)} of {len(team.members)} drawn")
@@ -92,7 +92,7 @@ def _draw_middle(axes: Axes, team: Team, flown: History) -> None:
         return
     axes.plot(flown.time_s, flown.off_m(team.target_world_m), color=look.HUES[1])
     there = f"there: {ARRIVED_M:g} m"
-    axes.axhline(ARRIVED_M, color=look.GREY, linewidth=0.8, linestyle="--", label=there)
+    axes.axhline(ARRIVED_M, color=look.GRAY, linewidth=0.8, linestyle="--", label=there)
     _name_lines(axes)
     axes.set_ylabel("middle to\ntarget (m)")
     axes.set_ylim(bottom=0.0)
@@ -121,4 +121,4 @@ def _name_lines(axes: Axes) -> None:
 def _draw_share(axes: Axes, time_s: np.ndarray, share: np.ndarray, title: str) -> None:
     axes.plot(time_s, share, color=look.HUES[2])
     axes.set_ylim(-0.03, 1.06)
-    axes.set_title(title, size=look.SMALL, color=look.GREY, loc="left", pad=3)
+    axes.set_title(title, size=look.SMALL, color=look.GRAY, loc="left", pad=3)

@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-# of rows and columns, and of colours
+# of rows and columns, and of colors
 AXES = (2, 3)
 # the name of an array's first column
 FIRST = re.compile(r"(.+?)((?:_0){2,3})((?:_[a-z]\w*)?)", re.ASCII)

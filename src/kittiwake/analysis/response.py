@@ -51,7 +51,7 @@ class Response:
             largest spans where they have no range. Commands that never change do not count.
         saturated_percent: of the time, with any command at a bound; those that never change do not
             count beside others.
-        roughness: by quantity, in metres and degrees.
+        roughness: by quantity, in meters and degrees.
     """
 
     rise_time_s: float | None

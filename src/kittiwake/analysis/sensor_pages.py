@@ -19,7 +19,7 @@ from kittiwake.analysis.sensor_rows import MAX_SAMPLES, Half, draw_row
 
 MAX_ROWS = 16
 WIDTH_IN, ROW_IN, AXES_IN, BELOW_IN, TOP_IN, BOTTOM_IN = 14.0, 1.55, 0.95, 0.25, 0.85, 0.25
-# from left to right: axes, and the scale of colours beside them
+# from left to right: axes, and the scale of colors beside them
 MEASURED_IN, ERROR_IN = (0.85, 7.85), (9.6, 13.0)
 GAP_IN, SCALE_IN = 0.1, 0.13
 LEFT_IN, HEADING_IN, LINE_IN = 0.2, 0.3, 0.2
@@ -81,12 +81,12 @@ def draw_page(vehicle: str, found: Sequence[Quantity], page: int = 0) -> Figure:
             axes.set_xlabel("time (s)")
     number = f", page {page + 1} of {pages(found)}" if pages(found) > 1 else ""
     name = look.shortened(vehicle, MAX_NAME)
-    heading = f"Sensors of {name}{number}: measured (in colour) and without errors (dark lines)"
+    heading = f"Sensors of {name}{number}: measured (in color) and without errors (dark lines)"
     heights_in = [height_in - HEADING_IN - LINE_IN * line for line in range(1 + len(NOTES))]
     places = [(LEFT_IN / WIDTH_IN, height / height_in) for height in heights_in]
     figure.text(*places[0], heading, weight="bold", size=look.NORMAL + 1.5, parse_math=False)
     for place, note in zip(places[1:], NOTES, strict=True):
-        figure.text(*place, note, color=look.GREY)
+        figure.text(*place, note, color=look.GRAY)
     return figure
 
 

@@ -20,7 +20,7 @@ FRESH, VALID = "fresh", "valid"
 VALUE = "value"
 TURN_DEG = 360.0
 # red, green and blue
-COLOURS = 3
+COLORS = 3
 # x, y, z or a place in an array, between two words or at the end
 PART = re.compile(r"_(?:[wxyz]|\d+(?:_\d+)*)(?=_|$)")
 
@@ -33,7 +33,7 @@ class Quantity:
 
     It holds the rows of the log in which something was new since the row before. ``parts`` are the
     names of its numbers, none for a quantity of one; of an image, ``shape`` is how many rows and
-    columns there are, and how many colours of a picture. ``ideal`` is None where no sensor without
+    columns there are, and how many colors of a picture. ``ideal`` is None where no sensor without
     errors could be said to say anything. ``valid`` and ``ideal_valid`` are False where either says
     itself that its number means nothing.
     """
@@ -106,10 +106,10 @@ def quantities(log: Log, vehicle: str, wanted: Collection[str] = ()) -> list[Qua
         if not wanted or sensor in wanted
         for base, names in bases.items()
     )
-    return [_of_one_colour(quantity) for quantity in found]
+    return [_of_one_color(quantity) for quantity in found]
 
 
-def _of_one_colour(quantity: Quantity) -> Quantity:
+def _of_one_color(quantity: Quantity) -> Quantity:
     """An image of flags of which all pixels always agree is one flag over time."""
     if quantity.shape is None or not quantity.flag:
         return quantity
@@ -198,12 +198,12 @@ def _parts(names: list[str], numbers: list[tuple[int, ...]], kind: str) -> tuple
 
 
 def _shape(numbers: list[tuple[int, ...]]) -> tuple[int, ...] | None:
-    """Rows and columns of what is an image, and colours of what is a picture."""
+    """Rows and columns of what is an image, and colors of what is a picture."""
     axes = {len(place) for place in numbers}
     if axes not in ({2}, {3}):
         return None
     shape = tuple(max(along) + 1 for along in zip(*numbers, strict=True))
-    is_whole = prod(shape) == len(numbers) and shape[2:] in ((), (COLOURS,))
+    is_whole = prod(shape) == len(numbers) and shape[2:] in ((), (COLORS,))
     return shape if is_whole else None
 
 

@@ -21,7 +21,7 @@ from kittiwake.analysis.sensor_quantities import Quantity, Samples
 MAX_CURVES = 6
 MAX_SAMPLES = 2_000
 FRAMES, ERROR_FRAMES = 6, 3
-COLOURS, ERROR_COLOURS = "viridis", "RdBu_r"
+COLORS, ERROR_COLORS = "viridis", "RdBu_r"
 # of flags above each other
 LANE, RAISED = 1.0, 0.7
 MAX_TITLE, TITLE_WIDTH = 100, 58
@@ -35,7 +35,7 @@ Times = Float64[np.ndarray, " samples"]
 
 @dataclass(frozen=True, eq=False)
 class Half:
-    """Axes over time, and those beside them for a scale of colours."""
+    """Axes over time, and those beside them for a scale of colors."""
 
     axes: Axes
     scale: Axes
@@ -91,8 +91,8 @@ def _lanes(quantity: Quantity) -> Float64[np.ndarray, " parts"]:
 
 def _draw_numbers(axes: Axes, quantity: Quantity, numbers: Samples, *, dark: bool) -> None:
     thin = _thinned(quantity.time_s)
-    for shown, colour in zip(numbers[thin].T, look.HUES, strict=False):
-        own = WITHOUT_ERRORS if dark else _look(quantity, colour)
+    for shown, color in zip(numbers[thin].T, look.HUES, strict=False):
+        own = WITHOUT_ERRORS if dark else _look(quantity, color)
         # a line through a jump, which dots do not have
         drawn = cut_at_jumps(shown) if dark and quantity.unit == "deg" else shown
         if quantity.whole:
@@ -101,17 +101,17 @@ def _draw_numbers(axes: Axes, quantity: Quantity, numbers: Samples, *, dark: boo
             axes.plot(quantity.time_s[thin], drawn, **own)
 
 
-def _look(quantity: Quantity, colour: str) -> dict[str, Any]:
+def _look(quantity: Quantity, color: str) -> dict[str, Any]:
     if quantity.whole:
-        return {"color": colour, "linewidth": 2.2}
-    return {"color": colour, "linestyle": "", "marker": ".", "markersize": 2.5}
+        return {"color": color, "linewidth": 2.2}
+    return {"color": color, "linestyle": "", "marker": ".", "markersize": 2.5}
 
 
 def _names(quantity: Quantity) -> list[Line2D]:
     """A sample of each curve, larger than its dots."""
     return [
-        Line2D([], [], marker="o", linestyle="", markersize=4.0, color=colour, label=part)
-        for part, colour in zip(quantity.parts, look.HUES, strict=False)
+        Line2D([], [], marker="o", linestyle="", markersize=4.0, color=color, label=part)
+        for part, color in zip(quantity.parts, look.HUES, strict=False)
     ]
 
 
@@ -133,8 +133,8 @@ def _draw_error(half: Half, quantity: Quantity, *, many: bool) -> None:
         _draw_map(half, quantity, error, about_zero=True)
     else:
         thin = _thinned(quantity.time_s)
-        for i, colour in zip(range(error.shape[1]), look.HUES, strict=False):
-            half.axes.plot(quantity.time_s[thin], error[thin, i], ".", ms=2.0, color=colour)
+        for i, color in zip(range(error.shape[1]), look.HUES, strict=False):
+            half.axes.plot(quantity.time_s[thin], error[thin, i], ".", ms=2.0, color=color)
         look.few_ticks(half.axes, x=5)
 
 
@@ -174,14 +174,14 @@ def _draw_map(
     if len(time_s) < 2:
         _say(half.axes, "measured once only")
         return
-    colours, limits = _colours(numbers, quantity, about_zero=about_zero)
+    colors, limits = _colors(numbers, quantity, about_zero=about_zero)
     half.axes.pcolormesh(
-        time_s, np.arange(shown.shape[1]), shown.T, shading="nearest", cmap=colours, norm=limits
+        time_s, np.arange(shown.shape[1]), shown.T, shading="nearest", cmap=colors, norm=limits
     )
     half.axes.set_ylabel("beam")
     half.axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     half.axes.grid(visible=False)
-    _draw_scale(half, quantity, colours, limits)
+    _draw_scale(half, quantity, colors, limits)
 
 
 def _draw_frames(
@@ -189,7 +189,7 @@ def _draw_frames(
 ) -> None:
     """Some images, evenly spread from the first to the last, with their times below."""
     assert quantity.shape is not None
-    colours, limits = _colours(numbers, quantity, about_zero=about_zero)
+    colors, limits = _colors(numbers, quantity, about_zero=about_zero)
     rows, columns = quantity.shape[:2]
     half.axes.set_axis_off()
     last = len(quantity.time_s) - 1
@@ -199,7 +199,7 @@ def _draw_frames(
         stretched = not 1.0 / LONGEST <= columns / rows <= LONGEST
         frame.imshow(
             _shown(numbers[sample].reshape(quantity.shape), limits),
-            cmap=colours,
+            cmap=colors,
             norm=limits,
             interpolation="nearest",
             aspect="auto" if stretched else "equal",
@@ -209,33 +209,33 @@ def _draw_frames(
         frame.set(xticks=[], yticks=[])
         frame.set_xlabel(f"{quantity.time_s[sample]:.4g} s", size=look.SMALL)
     if len(quantity.shape) == 2:
-        _draw_scale(half, quantity, colours, limits)
+        _draw_scale(half, quantity, colors, limits)
 
 
 def _shown(image: Float64[np.ndarray, "..."], limits: Normalize) -> Float64[np.ndarray, "..."]:
-    """An image to be shown in colours of a scale, or a picture in its own, from 0 to 1."""
+    """An image to be shown in colors of a scale, or a picture in its own, from 0 to 1."""
     if image.ndim == 2:
         return image
     low, high = limits.vmin or 0.0, limits.vmax or 1.0
     return np.clip(image if low >= 0.0 else (image - low) / (high - low), 0.0, 1.0)
 
 
-def _colours(numbers: Samples, quantity: Quantity, *, about_zero: bool) -> tuple[str, Normalize]:
+def _colors(numbers: Samples, quantity: Quantity, *, about_zero: bool) -> tuple[str, Normalize]:
     known = numbers[np.isfinite(numbers)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     if about_zero:
         most = max(abs(low), abs(high))
-        return ERROR_COLOURS, Normalize(-most, most)
+        return ERROR_COLORS, Normalize(-most, most)
     if quantity.flag:
-        return COLOURS, Normalize(0.0, 1.0)
-    return COLOURS, Normalize(low, high)
+        return COLORS, Normalize(0.0, 1.0)
+    return COLORS, Normalize(low, high)
 
 
-def _draw_scale(half: Half, quantity: Quantity, colours: str, limits: Normalize) -> None:
+def _draw_scale(half: Half, quantity: Quantity, colors: str, limits: Normalize) -> None:
     half.scale.set_axis_on()
     figure = half.scale.get_figure(root=True)
     assert figure is not None
-    bar = figure.colorbar(ScalarMappable(limits, colours), cax=half.scale)
+    bar = figure.colorbar(ScalarMappable(limits, colors), cax=half.scale)
     bar.outline.set_visible(False)
     if quantity.flag:
         bar.set_ticks([0.0, 1.0], labels=["no", "yes"])
@@ -249,4 +249,4 @@ def _thinned(time_s: Times) -> slice:
 
 
 def _say(axes: Axes, words: str) -> None:
-    axes.text(0.0, 0.5, words, transform=axes.transAxes, color=look.GREY, size=look.SMALL)
+    axes.text(0.0, 0.5, words, transform=axes.transAxes, color=look.GRAY, size=look.SMALL)

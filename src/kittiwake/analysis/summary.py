@@ -34,7 +34,7 @@ from kittiwake.analysis.table import (
 
 SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
 
-# Less of a metre, a metre per second or a degree is said to be none: no flight means it.
+# Less of a meter, a meter per second or a degree is said to be none: no flight means it.
 LEAST_SAID = 1e-4
 
 Rows = Float64[np.ndarray, "rows part"]
@@ -52,7 +52,7 @@ class Flown(NamedTuple):
     planned_legs: int | None
 
 
-def summarise(
+def summarize(
     log: Log,
     *,
     scenario: str,
@@ -207,7 +207,7 @@ def least_clearance_m(table: Table) -> float:
 def touchdown(table: Table) -> dict[str, float | None] | None:
     """When and how the vehicle landed last; None if it never did.
 
-    The speed is relative to what it landed on; the offset, None on the ground, is from the centre
+    The speed is relative to what it landed on; the offset, None on the ground, is from the center
     of the deck.
     """
     landings = table.part((LANDINGS,))[:, 0]

@@ -23,7 +23,7 @@ PROBE = ("value", "valid", "fresh")
 # of a piece of water, along its longer side
 CELLS_ACROSS = 100
 # an inverse distance takes so many of the nearest samples
-NEIGHBOURS = 8
+NEIGHBORS = 8
 
 Places = Float64[np.ndarray, "places 2"]
 
@@ -85,13 +85,14 @@ class Truth:
         import jax
 
         from kittiwake.core.keys import named, seed_key
+        from kittiwake.core.streams import Stream
 
         process = scenario.world.processes.get(FIELD + name)
         if process is None or not isinstance(process.component, Field):
             return None
         single = mapping_in(log.summary, "metrics").get("precision") == "float32"
         with jax.enable_x64(not single):
-            key = named(named(seed_key(seed), f"world.{FIELD}{name}"), "init")
+            key = named(named(seed_key(seed), Stream.WORLD.of(f"{FIELD}{name}")), Stream.INIT)
             return cls(process.component, process.component.init(key), single)
 
     def at(self, places_m: Places, time_s: float) -> Float64[np.ndarray, " places"]:
@@ -141,7 +142,7 @@ def covered_share(log: Log, vehicle: str, water: Any, course: Course) -> float:
         return 0.0
     lines: Any = shapely.linestrings(np.stack([track_m[:-1], track_m[1:]], axis=1))
     tree = shapely.STRtree(lines)
-    # half a centimetre for what a log's rows leave of a turn
+    # half a centimeter for what a log's rows leave of a turn
     reach_m = 0.5 * float(course.lane_spacing_m) + 0.005
     near, _ = tree.query(shapely.points(places_m), predicate="dwithin", distance=reach_m)
     return float(len(np.unique(near)) / len(places_m))
@@ -173,7 +174,7 @@ def interpolated(
     # takes a fifth of a second to import, and most runs do not need it
     from scipy.spatial import KDTree
 
-    nearest: Any = list(range(1, min(NEIGHBOURS, len(at_m)) + 1))
+    nearest: Any = list(range(1, min(NEIGHBORS, len(at_m)) + 1))
     away, number = KDTree(at_m).query(places_m, k=nearest)
     weights = 1.0 / np.maximum(away, 1e-6) ** 2
     return (weights * values[number]).sum(axis=1) / weights.sum(axis=1)

@@ -31,7 +31,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 MAX_NAMED, MAX_NAME = 6, 14
 SHORE: dict[str, Any] = {"color": look.INK, "linewidth": 1.0, "linestyle": (0, (5, 3))}
 TRACK: dict[str, Any] = {"color": "white", "linewidth": 0.8, "alpha": 0.8}
-SAMPLE: dict[str, Any] = {"color": look.GREY, "markeredgecolor": "white", "linestyle": ""}
+SAMPLE: dict[str, Any] = {"color": look.GRAY, "markeredgecolor": "white", "linestyle": ""}
 
 
 def save_survey_maps(log: Log, folder: Path) -> list[Path]:
@@ -123,8 +123,8 @@ def _draw_words(figure: Figure, probes: Sequence[Found], norm: Normalize, *, sur
     title = look.shortened(f"{name}: samples of {who}", 90)
     figure.text(0.09, 0.95, title, weight="bold", size=look.NORMAL + 2.5, parse_math=False)
     if surface:
-        note = "Behind them the true field at the end of the flight, in the same colours."
-        figure.text(0.09, 0.92, note, color=look.GREY)
+        note = "Behind them the true field at the end of the flight, in the same colors."
+        figure.text(0.09, 0.92, note, color=look.GRAY)
     bar = figure.colorbar(
         ScalarMappable(norm, SHADES), cax=figure.add_axes((0.9, 0.08, 0.02, 0.76))
     )

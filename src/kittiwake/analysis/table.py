@@ -33,7 +33,7 @@ FAULTS = "faults"
 EMPTY = "act_battery_empty"
 CONTACT = "contact"
 NEAREST_OBSTACLE = "nearest_obstacle_m"
-# of its last landing: relative to what it landed on, whether that was a deck, from whose centre
+# of its last landing: relative to what it landed on, whether that was a deck, from whose center
 TOUCH_SPEED = "touch_speed_mps"
 TOUCHED_DECK = "touched_deck"
 TOUCH_OFFSET = "touch_offset_m"

@@ -29,13 +29,13 @@ Overrides = Annotated[
 def check(scenario: Scenario, overrides: Overrides = None) -> None:
     """Check a scenario: every name, value, rate and rung, each mistake with its line."""
     from kittiwake.scenario.load import load_scenario
-    from kittiwake.tasks.randomisation import Randomisation
+    from kittiwake.tasks.randomization import Randomization
     from kittiwake.tasks.task_commander import check_task, fleet_of
 
     loaded = load_scenario(scenario, overrides or [], logged=True)
     loaded.check_flight()
     check_task(loaded)
-    Randomisation.of(loaded)
+    Randomization.of(loaded)
     if loaded.policy is not None:
         fleet_of(loaded)
     count = len(loaded.vehicles)

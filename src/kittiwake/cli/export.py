@@ -38,7 +38,7 @@ def export(
     ] = None,
     cell: Annotated[
         float | None,
-        typer.Option(metavar="M", help="geotiff: the size of a cell in metres.", min=1e-3),
+        typer.Option(metavar="M", help="geotiff: the size of a cell in meters.", min=1e-3),
     ] = None,
     storage: Annotated[
         str | None,

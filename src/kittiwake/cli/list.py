@@ -32,7 +32,7 @@ from kittiwake.guidance import AVOIDANCE, GUIDANCE
 from kittiwake.physics import PHYSICS
 from kittiwake.scenario.library import summaries
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
-from kittiwake.swarm import BEHAVIOURS, RADIOS
+from kittiwake.swarm import BEHAVIORS, RADIOS
 from kittiwake.tasks import TASKS
 from kittiwake.vehicles import VEHICLES
 
@@ -45,7 +45,7 @@ REGISTRIES: tuple[Registry, ...] = (
     CONTROLLERS,
     GUIDANCE,
     AVOIDANCE,
-    BEHAVIOURS,
+    BEHAVIORS,
     RADIOS,
     ROTORS,
     FORCES,
@@ -69,6 +69,8 @@ REGISTRIES: tuple[Registry, ...] = (
     PHYSICS,
 )
 KINDS = ("scenarios", *(registry.family for registry in REGISTRIES))
+# spellings that are taken as well
+ALIASES = {"behaviours": "behaviors"}
 
 
 def list_(
@@ -85,7 +87,7 @@ def list_(
     ] = False,
 ) -> None:
     """List what scenarios are built from, or the parameters of one of these things."""
-    listed = _listed()
+    listed, word = _listed(), ALIASES.get(word or "", word)
     kinds = [kind for kind in KINDS if word in (None, kind)]
     if not kinds:
         _describe(str(word), listed, as_json=as_json)

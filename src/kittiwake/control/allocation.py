@@ -76,7 +76,7 @@ def allocation(
     if np.linalg.matrix_rank(matrix, RANK_TOLERANCE) < matrix.shape[0]:
         message = (
             "hubs_body_m and spins: these rotors cannot give thrust and the three torques one by "
-            "one; let opposite rotors turn the same way and neighbours the other"
+            "one; let opposite rotors turn the same way and neighbors the other"
         )
         raise ScenarioError(message)
     inverse = np.linalg.pinv(matrix)
@@ -84,7 +84,7 @@ def allocation(
         shares = ", ".join(f"{share:.3g}" for share in inverse[:, 0])
         message = (
             f"hubs_body_m and spins: to lift without a torque these rotors would have to take the "
-            f"shares {shares} of the thrust, and all must be positive; put the centre of mass "
+            f"shares {shares} of the thrust, and all must be positive; put the center of mass "
             "between them, as many turning left as right"
         )
         raise ScenarioError(message)

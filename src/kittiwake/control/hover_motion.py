@@ -42,7 +42,7 @@ class FliesNearHover(Protocol):
     def accelerations_near_hover(
         self, motion: Kinematics, more: Wrench, surroundings: Surroundings
     ) -> tuple[Vec3, Vec3]:
-        """Of the centre of mass in the world and of turning in the body."""
+        """Of the center of mass in the world and of turning in the body."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The one shape that everything with a behaviour has.
+"""The one shape that everything with a behavior has.
 
 A component is a frozen record of parameters. What evolves is its state, made by ``init`` and
 replaced by ``step``; randomness comes in as a key. Each family fixes what goes in and what comes

@@ -57,7 +57,7 @@ class AbstractDynamics(eqx.Module):
 
     @property
     def standing_height_m(self) -> Real | None:
-        """Of its centre of mass over level ground; None if it has no feet."""
+        """Of its center of mass over level ground; None if it has no feet."""
         return None
 
     @property
@@ -105,7 +105,7 @@ class AbstractDynamics(eqx.Module):
 
     @property
     def reach_m(self) -> Real | None:
-        """How far from its centre of mass it can touch a surface; None if it has no feet."""
+        """How far from its center of mass it can touch a surface; None if it has no feet."""
         return None
 
     def footing(self, state: Any) -> Footing | None:

@@ -48,8 +48,8 @@ class Collider:
 
     Attributes:
         mass_kg: of the body.
-        inertia_kgm2: about its centre of mass; of no account where all turning is held.
-        centre_of_mass_body_m: from its origin.
+        inertia_kgm2: about its center of mass; of no account where all turning is held.
+        center_of_mass_body_m: from its origin.
         added: mass and inertia of the water that moves along, about the origin, for each motion.
         solids: in its own axes.
         feet_body_m: points that it stands on.
@@ -67,7 +67,7 @@ class Collider:
     held: tuple[bool, ...] = FREE
     grip: Grip = Grip()
     meets: Meets = "all"
-    centre_of_mass_body_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    center_of_mass_body_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
     added: tuple[float, ...] = (0.0,) * (ALONG + ABOUT)
 
 

@@ -30,7 +30,7 @@ class AbstractField(AbstractProcessKind):
 
     Attributes:
         unit: of its values, as it is to be written beside them.
-        trend_per_m: how much the value grows with each metre upwards in the water.
+        trend_per_m: how much the value grows with each meter upwards in the water.
         drift_world_mps: how fast the whole pattern goes with the water.
     """
 

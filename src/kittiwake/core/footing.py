@@ -23,7 +23,7 @@ class Footing(eqx.Module):
 
     Attributes:
         grip_x_m: of each foot, where along the first side of its surface it holds on: on a deck
-            from its centre, on the ground from the world's origin.
+            from its center, on the ground from the world's origin.
         grip_y_m: and along the second.
         over: of each foot, the number of the surface that it stands on or comes down to.
         touching: how many feet touch.
@@ -31,7 +31,7 @@ class Footing(eqx.Module):
         landings: how often the vehicle has come down out of the air.
         touch_speed_mps: the speed relative to the surface at the last landing.
         touched_deck: whether that was on a deck, 1, or on the ground, 0.
-        touch_offset_m: how far from the deck's centre it was, along the deck; 0 on the ground.
+        touch_offset_m: how far from the deck's center it was, along the deck; 0 on the ground.
         on_deck: whether it stands on a deck now, 1, or not, 0.
     """
 
@@ -63,7 +63,7 @@ class Footing(eqx.Module):
 
 
 class Encounter(NamedTuple):
-    """How fast a vehicle comes to a surface, whether that is a deck, and how far from its centre.
+    """How fast a vehicle comes to a surface, whether that is a deck, and how far from its center.
 
     The speed is relative to the surface; the distance is along the deck, 0 on the ground.
     """

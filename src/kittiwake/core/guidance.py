@@ -126,20 +126,20 @@ class AbstractGuidance(AbstractComponent):
         raise CommandError(message)
 
     @property
-    def behaviour_names(self) -> tuple[str, ...]:
-        """What ``switched`` takes; nothing for guidance without behaviours."""
+    def behavior_names(self) -> tuple[str, ...]:
+        """What ``switched`` takes; nothing for guidance without behaviors."""
         return ()
 
-    def switched(self, state: Any, behaviours: Sequence[str]) -> Any:
-        """The state in which only these behaviours count, of those that guide the vehicle.
+    def switched(self, state: Any, behaviors: Sequence[str]) -> Any:
+        """The state in which only these behaviors count, of those that guide the vehicle.
 
         Raises:
-            CommandError: if it has no behaviours, or none of such a name.
+            CommandError: if it has no behaviors, or none of such a name.
         """
-        del state, behaviours
+        del state, behaviors
         message = (
-            "this guidance has no behaviours; they are those of a flock: "
-            "write guidance: {type: flock, behaviours: [...]}"
+            "this guidance has no behaviors; they are those of a flock: "
+            "write guidance: {type: flock, behaviors: [...]}"
         )
         raise CommandError(message)
 

@@ -11,6 +11,7 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.core.component import AbstractComponent
 from kittiwake.core.keys import named
 from kittiwake.core.sensor import AbstractSensor, SensorInputs
+from kittiwake.core.streams import Stream
 from kittiwake.core.strong import strong
 from kittiwake.geometry.scalar import Flag, Real
 
@@ -67,11 +68,11 @@ class Instrument(AbstractComponent):
         self, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[InstrumentState, Sample]:
         """The state before the first sample, and one of zeros; of the inputs the form matters."""
-        sensor = self.sensor.init(named(key, "init"))
+        sensor = self.sensor.init(named(key, Stream.INIT))
         form = jax.eval_shape(lambda: self._measured(sensor, inputs, dt_s, key)[1])
         first = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), form)
         errors = tuple(
-            error.init(named(key, f"error.{i}.init"), first, dt_s)
+            error.init(named(key, Stream.SENSOR_ERROR.of(f"{i}.{Stream.INIT}")), first, dt_s)
             for i, error in enumerate(self.errors)
         )
         return InstrumentState(sensor, errors), first
@@ -83,7 +84,7 @@ class Instrument(AbstractComponent):
         sensor, sample = self._measured(state.sensor, inputs, dt_s, key)
         errors: list[Any] = []
         for i, (error, own) in enumerate(zip(self.errors, state.errors, strict=True)):
-            after, sample = error.step(own, sample, dt_s, named(key, f"error.{i}"))
+            after, sample = error.step(own, sample, dt_s, named(key, Stream.SENSOR_ERROR.of(i)))
             errors.append(after)
         return InstrumentState(sensor, tuple(errors)), sample
 

@@ -9,7 +9,7 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Kinematics(eqx.Module):
-    """Position, attitude and velocities of a vehicle's centre of mass.
+    """Position, attitude and velocities of a vehicle's center of mass.
 
     Attitude and velocity are given in two forms each. Within a compiled step the form that nobody
     reads is never computed, so a producer fills both and a consumer takes the one that suits it.

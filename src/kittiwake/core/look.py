@@ -1,4 +1,4 @@
-"""What a body looks like: triangles in a colour."""
+"""What a body looks like: triangles in a color."""
 
 from typing import NamedTuple
 

@@ -54,7 +54,7 @@ class DeckMeasurement(AbstractMeasurement):
 
 
 class MarkerMeasurement(AbstractMeasurement):
-    """A marker on a deck as it is seen: its middle from the centre of mass, in body axes.
+    """A marker on a deck as it is seen: its middle from the center of mass, in body axes.
 
     The yaw is that of the marker in the body. ``valid`` is False where no marker is seen.
     """
@@ -117,7 +117,7 @@ class GnssMeasurement(AbstractMeasurement):
             multiplied on its way into the position; 0 without a fix, as the others.
         vdop: in the vertical.
         pdop: in space.
-        tdop: of the receiver's clock, in metres.
+        tdop: of the receiver's clock, in meters.
         valid: whether there is a fix.
     """
 

@@ -57,8 +57,8 @@ class DeckSurface(AbstractMover):
         return along & (jnp.abs(point.y) <= 0.5 * self.support.width_m)
 
 
-class Neighbour(AbstractMover):
-    """Another vehicle as a solid about its centre of mass.
+class Neighbor(AbstractMover):
+    """Another vehicle as a solid about its center of mass.
 
     ``present`` is false for one that is not there to be met, such as a vehicle that has diverged.
     """

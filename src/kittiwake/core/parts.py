@@ -15,7 +15,7 @@ from kittiwake.geometry.vec3 import Vec3
 class Flow(eqx.Module):
     """How a body moves through the air.
 
-    ``airspeed_body_mps`` is the velocity of its centre of mass less the wind there; ``shears_body``
+    ``airspeed_body_mps`` is the velocity of its center of mass less the wind there; ``shears_body``
     are those of the surroundings, in body axes.
     """
 
@@ -38,7 +38,7 @@ class AbstractForce(eqx.Module):
 
     @abstractmethod
     def wrench(self, flow: Flow) -> Wrench:
-        """About the centre of mass."""
+        """About the center of mass."""
 
 
 class AbstractRotor(eqx.Module):

@@ -51,7 +51,7 @@ def to_part_m(ray: Ray, z_m: Real, part: Callable[[Vec3], Flag]) -> Real:
 
 
 def to_level_m(height_m: Real, slope: Real) -> Real:
-    """How far a level is along a line that begins so high over it and rises by so much a metre."""
+    """How far a level is along a line that begins so high over it and rises by so much a meter."""
     crosses = jnp.abs(slope) > LEAST_SLOPE
     distance = -height_m / jnp.where(crosses, slope, 1.0)
     return jnp.where(crosses & (distance >= 0.0), distance, jnp.inf)

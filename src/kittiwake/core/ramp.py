@@ -12,7 +12,7 @@ import numpy as np
 
 from kittiwake.geometry.scalar import Real, namespace
 
-SECONDS_PER_METRE, LEAST_HEIGHT_M = 4.0, 1.0
+SECONDS_PER_METER, LEAST_HEIGHT_M = 4.0, 1.0
 JUMPS_AT = 0.9
 
 
@@ -27,7 +27,7 @@ class Ramp(eqx.Module):
     def of(cls, from_m: Real, to_m: Real, duration_s: Real | None) -> "Ramp":
         """In a time, or in the usual one."""
         height_m = abs(to_m - from_m)
-        usual_s = SECONDS_PER_METRE * namespace(height_m).maximum(LEAST_HEIGHT_M, height_m)
+        usual_s = SECONDS_PER_METER * namespace(height_m).maximum(LEAST_HEIGHT_M, height_m)
         return cls(from_m, to_m, usual_s if duration_s is None else duration_s)
 
     def height_m(self, time_s: Real) -> Real:

@@ -53,7 +53,7 @@ class AbstractRangeError(AbstractComponent):
 
     @abstractmethod
     def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Real]:
-        """The next state and the error in metres; ``inputs`` is the time in seconds."""
+        """The next state and the error in meters; ``inputs`` is the time in seconds."""
 
 
 class AbstractConstellation(AbstractProcessKind):

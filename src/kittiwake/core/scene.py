@@ -50,11 +50,11 @@ class Scene(eqx.Module):
 
 
 def scene(inputs: SensorInputs) -> Scene:
-    """The world's obstacles, its ground, the decks near a vehicle, and the neighbours it is told.
+    """The world's obstacles, its ground, the decks near a vehicle, and the neighbors it is told.
 
     A vehicle's own body and its own deck are not among them.
     """
     around = inputs.surroundings
     decks = tuple(DeckSurface(deck) for deck in around.decks)
     ground = Ground(inputs.world.ground_z_m)
-    return Scene((*inputs.world.obstacles, ground, *decks, *around.neighbours))
+    return Scene((*inputs.world.obstacles, ground, *decks, *around.neighbors))

@@ -27,7 +27,7 @@ class Solid:
         kind: a plane fills all below its own z = 0.
         sizes_m: of a box half its sides, of a sphere its radius, of a cylinder or capsule its
             radius and half its length along z; nothing for others.
-        place_m: of its centre.
+        place_m: of its center.
         attitude: as a quaternion (w, x, y, z).
         corners_m: of a hull, in the axes of what it belongs to.
     """

@@ -4,7 +4,7 @@
     H = 11 km + R T11 / g0 ln(p11 / p)               above
     z = r0 H / (r0 - H)
 
-p: static pressure; p0, T0: of the air at sea level; L: by how much it cools in a metre; p11, T11:
+p: static pressure; p0, T0: of the air at sea level; L: by how much it cools in a meter; p11, T11:
 of the air at 11 km; r0: radius of the Earth. The inverse of the U.S. Standard Atmosphere, 1976
 (equations 18, 23, 33a, 33b), so that z is 0 at 101325 Pa and the true altitude in standard air;
 where the air is warmer, z is too low. It is cut at 1 Pa.
@@ -32,7 +32,7 @@ LOWEST_PRESSURE_PA = 1.0
 def standard_altitude(pressure_pa: Real) -> Real:
     """The altitude above mean sea level with this pressure in the standard atmosphere."""
     pressure = jnp.maximum(pressure_pa, LOWEST_PRESSURE_PA)
-    # by the difference from sea level, since in float32 a power near one is off by millimetres
+    # by the difference from sea level, since in float32 a power near one is off by millimeters
     logarithm = jnp.log1p((pressure - SEA_LEVEL_PRESSURE_PA) / SEA_LEVEL_PRESSURE_PA)
     lower = -jnp.expm1(EXPONENT * logarithm) * (SEA_LEVEL_TEMPERATURE_K / LAPSE_RATE_KPM)
     scale_height = GAS_CONSTANT_JPKGK * TROPOPAUSE_TEMPERATURE_K / GRAVITY_MPS2

@@ -21,14 +21,14 @@ GROUND, FIRST_DECK = 1, 2
 class Deck(eqx.Module):
     """A rectangle fixed to a vehicle, its sides along the body's axes; z points up from it."""
 
-    centre_body_m: Vec3
+    center_body_m: Vec3
     length_m: Annotated[Real, POSITIVE]
     width_m: Annotated[Real, POSITIVE]
 
     def solid(self) -> Solid:
         """A plate below it."""
         half = 0.5 * DEPTH_M
-        below = self.centre_body_m - Vec3(0.0, 0.0, half)
+        below = self.center_body_m - Vec3(0.0, 0.0, half)
         sizes = (0.5 * self.length_m, 0.5 * self.width_m, half)
         return Solid.at("box", sizes, below, Quaternion.identity())
 
@@ -36,9 +36,9 @@ class Deck(eqx.Module):
         """Where the deck is and how it moves."""
         q = vehicle.q_world_from_body
         omega = q.rotate(vehicle.angular_velocity_body_radps)
-        lever = q.rotate(self.centre_body_m)
+        lever = q.rotate(self.center_body_m)
         return Support(
-            centre_world_m=vehicle.position_world_m + lever,
+            center_world_m=vehicle.position_world_m + lever,
             q_world_from_support=q,
             velocity_world_mps=vehicle.velocity_world_mps + omega.cross(lever),
             angular_velocity_world_radps=omega,
@@ -53,7 +53,7 @@ class Support(eqx.Module):
     ``number`` tells it from other surfaces.
     """
 
-    centre_world_m: Vec3
+    center_world_m: Vec3
     q_world_from_support: Quaternion
     velocity_world_mps: Vec3
     angular_velocity_world_radps: Vec3
@@ -62,8 +62,8 @@ class Support(eqx.Module):
     number: Count = FIRST_DECK
 
     def across(self, point_world_m: Vec3) -> Vec3:
-        """A point in the axes of the surface, from its centre; z is the height over it."""
-        return self.q_world_from_support.inverse().rotate(point_world_m - self.centre_world_m)
+        """A point in the axes of the surface, from its center; z is the height over it."""
+        return self.q_world_from_support.inverse().rotate(point_world_m - self.center_world_m)
 
     def covers(self, point_world_m: Vec3, depth_m: Real = DEPTH_M) -> Flag:
         """Whether a point lies over the rectangle, or so far below it at most."""
@@ -73,7 +73,7 @@ class Support(eqx.Module):
 
     def velocity_at(self, point_world_m: Vec3) -> Vec3:
         """The velocity of the surface at a point of it."""
-        lever = point_world_m - self.centre_world_m
+        lever = point_world_m - self.center_world_m
         return self.velocity_world_mps + self.angular_velocity_world_radps.cross(lever)
 
     def distance2_m2(self, point_world_m: Vec3) -> Real:

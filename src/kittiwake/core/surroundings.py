@@ -7,7 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.movers import Neighbour
+from kittiwake.core.movers import Neighbor
 from kittiwake.core.peers import Peers
 from kittiwake.core.support import Support
 from kittiwake.core.water import WaterSurface
@@ -27,7 +27,7 @@ class Air(eqx.Module):
 
 
 class Push(eqx.Module):
-    """Force and torque about the centre of mass that the world itself exerts, in its axes."""
+    """Force and torque about the center of mass that the world itself exerts, in its axes."""
 
     force_world_n: Vec3
     torque_world_nm: Vec3
@@ -36,7 +36,7 @@ class Push(eqx.Module):
 class Shear(eqx.Module):
     """Part of the wind that is not the same all over a vehicle.
 
-    Away from the centre of mass it grows by ``wind_mps`` times the scalar product of ``slope_pm``
+    Away from the center of mass it grows by ``wind_mps`` times the scalar product of ``slope_pm``
     and the way.
     """
 
@@ -48,9 +48,9 @@ class Surroundings(eqx.Module):
     """What a vehicle feels of the world and of the other vehicles; held over one physics step.
 
     ``nearest_vehicle_m`` is infinite where nobody asked for distances between vehicles. The current
-    is that of the water there, or below. ``wind_world_mps`` is that at the centre of mass; what
+    is that of the water there, or below. ``wind_world_mps`` is that at the center of mass; what
     ``shears_world`` say comes on top of it elsewhere. ``decks`` are some that are nearest to the
-    vehicle; the height over them is infinite for a vehicle that is above none. ``neighbours`` are
+    vehicle; the height over them is infinite for a vehicle that is above none. ``neighbors`` are
     the nearest other vehicles, where somebody asked for them.
     ``nearest_obstacle_m`` is what is free between the vehicle's body and an obstacle; None in a
     world without any. ``water`` is the surface under a vessel; None where it is calm.
@@ -72,7 +72,7 @@ class Surroundings(eqx.Module):
     decks: tuple[Support, ...] = ()
     height_above_deck_m: Real | None = None
     surface_near: Flag = True
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbors: tuple[Neighbor, ...] = ()
     nearest_obstacle_m: Real | None = None
     water: WaterSurface | None = None
     partner: Support | None = None

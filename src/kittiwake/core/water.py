@@ -35,7 +35,7 @@ class WaterSurface(eqx.Module):
     Attributes:
         height_world_m: of the surface over the world's zero.
         height_rate_mps: how fast it rises where the vessel is, by the water's motion alone.
-        slope_east: how much it rises in a metre to the east.
+        slope_east: how much it rises in a meter to the east.
         slope_north: and to the north.
         slope_east_rate_ps: how fast that grows, by the water's motion alone.
         slope_north_rate_ps: and the other.

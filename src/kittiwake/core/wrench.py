@@ -6,7 +6,7 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Wrench(eqx.Module):
-    """In body axes, about the centre of mass unless the holder says otherwise."""
+    """In body axes, about the center of mass unless the holder says otherwise."""
 
     force_body_n: Vec3
     torque_body_nm: Vec3
@@ -22,6 +22,6 @@ class Wrench(eqx.Module):
         )
 
     def at(self, position_body_m: Vec3) -> "Wrench":
-        """The same wrench, given about a point, about the centre of mass."""
+        """The same wrench, given about a point, about the center of mass."""
         lever = position_body_m.cross(self.force_body_n)
         return Wrench(self.force_body_n, self.torque_body_nm + lever)

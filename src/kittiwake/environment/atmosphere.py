@@ -30,7 +30,7 @@ from kittiwake.geometry.scalar import Real
 
 
 def geopotential(altitude_m: Real) -> Real:
-    """The altitude that has the same potential energy under constant gravity, in metres."""
+    """The altitude that has the same potential energy under constant gravity, in meters."""
     return EARTH_RADIUS_M * altitude_m / (EARTH_RADIUS_M + altitude_m)
 
 

@@ -20,7 +20,7 @@ SWING_RAD = Bounds(0.0, 1.0)
 
 
 class FixedPlatform(AbstractPlatform):
-    """A rectangle at rest; ``position_world_m`` is the centre of its upper side."""
+    """A rectangle at rest; ``position_world_m`` is the center of its upper side."""
 
     position_world_m: Vec3
     length_m: Annotated[Real, POSITIVE]
@@ -34,7 +34,7 @@ class FixedPlatform(AbstractPlatform):
         del time_s
         attitude = EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad)
         return Support(
-            centre_world_m=self.position_world_m,
+            center_world_m=self.position_world_m,
             q_world_from_support=Quaternion.from_euler(attitude),
             velocity_world_mps=Vec3.zero(),
             angular_velocity_world_radps=Vec3.zero(),

@@ -16,7 +16,7 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Proximity(AbstractInteraction):
-    """Tells each vehicle the distance of its nearest neighbour, between the two centres of mass.
+    """Tells each vehicle the distance of its nearest neighbor, between the two centers of mass.
 
     Others that are as far as ``within_m`` or farther are not looked for, and the distance is
     infinite if there are only such. Then the cost grows with the number of vehicles, otherwise

@@ -32,7 +32,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 
-# the least half side of a vehicle, so that one without a size crosses an edge within a millimetre
+# the least half side of a vehicle, so that one without a size crosses an edge within a millimeter
 LEAST_HALF_M = 5e-4
 
 
@@ -41,7 +41,7 @@ class Overlap(NamedTuple):
 
     Attributes:
         share: how much of the vehicle is inside, phi.
-        lever_world_m: from the vehicle's centre to the middle of what is inside.
+        lever_world_m: from the vehicle's center to the middle of what is inside.
         slope_world_pm: how what is inside grows across the vehicle, from none of it to all.
     """
 
@@ -130,7 +130,7 @@ class WindRegion(AbstractBox):
     def felt(
         self, kinematics: Kinematics, size_body_m: Vec3, surroundings: Surroundings
     ) -> Surroundings:
-        """The wind at the centre, and how it differs around it."""
+        """The wind at the center, and how it differs around it."""
         overlap = self.overlap(kinematics, size_body_m)
         shear = Shear(self.wind_world_mps, overlap.slope_world_pm)
         return surroundings.blown(self.wind_world_mps * overlap.share).sheared(shear)
@@ -161,15 +161,15 @@ class _Interval(NamedTuple):
     slope_pm: Real
 
 
-def _along(centre: Real, half: Real, low: Real, high: Real) -> _Interval:
-    """One axis: what of an interval about a centre lies between two ends."""
+def _along(center: Real, half: Real, low: Real, high: Real) -> _Interval:
+    """One axis: what of an interval about a center lies between two ends."""
     # a vehicle that is thinner still has no far side on which it could blow otherwise
     thick = half > LEAST_HALF_M
     half = jnp.where(thick, half, LEAST_HALF_M)
-    bottom = jnp.maximum(centre - half, low)
-    top = jnp.minimum(centre + half, high)
+    bottom = jnp.maximum(center - half, low)
+    top = jnp.minimum(center + half, high)
     inside = jnp.maximum(top - bottom, 0.0)
-    lever = jnp.where(inside > 0.0, 0.5 * (bottom + top) - centre, 0.0)
+    lever = jnp.where(inside > 0.0, 0.5 * (bottom + top) - center, 0.0)
     slope = jnp.where(thick, 3.0 * lever / (half * half), 0.0)
     return _Interval(inside / (2.0 * half), lever, slope)
 

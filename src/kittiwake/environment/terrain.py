@@ -1,7 +1,7 @@
 """Ground of several classes, and persons on it.
 
 Each class but the first is poured: from a place that jumps about, drop after drop, of which each
-wanders from cell to cell until it finds one that is not of its class yet, and colours it. Jumps
+wanders from cell to cell until it finds one that is not of its class yet, and colors it. Jumps
 have exponential lengths of 4 cells on average; 11 to 110 drops fall at a place. The first class
 poured is clutter, which makes persons hard to tell, the second one occlusion, which hides them and
 covers what was poured before. What is left is open.
@@ -96,7 +96,7 @@ class Pouring(NamedTuple):
 
     Attributes:
         classes: of the cells, as poured so far.
-        missing: how many cells have yet to be coloured.
+        missing: how many cells have yet to be colored.
         spout: the cell that is poured at.
         drop: the cell in which the drop is.
         drops: how many are still to fall at this place, this one included.

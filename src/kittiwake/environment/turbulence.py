@@ -51,7 +51,7 @@ def intensities(height_m: Real, speed_at_6m_mps: Real) -> tuple[Real, Real]:
 
 
 def scale_lengths(height_m: Real) -> tuple[Real, Real]:
-    """Lengths L_u = L_v and L_w in metres."""
+    """Lengths L_u = L_v and L_w in meters."""
     return height_m / _roughening(height_m) ** 3, height_m
 
 

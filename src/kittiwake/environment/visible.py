@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.environment import AbstractInteraction
-from kittiwake.core.movers import Neighbour
+from kittiwake.core.movers import Neighbor
 from kittiwake.core.presence import Presence
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.environment.obstacles.boxes import Box
@@ -26,13 +26,13 @@ MOST = Bounds(1.0, 64.0)
 class Visible(AbstractInteraction):
     """Shows each vehicle its nearest others, each as the box around it.
 
-    The nearest are those whose centres of mass are. A vehicle of no ``size_body_m`` is not seen.
+    The nearest are those whose centers of mass are. A vehicle of no ``size_body_m`` is not seen.
     """
 
     nearest: Annotated[int, MOST] = eqx.field(static=True, default=4)
 
     def __call__(self, vehicles: Presence, surroundings: Surroundings) -> Surroundings:
-        """The surroundings with ``neighbours`` set; a vehicle alone has none."""
+        """The surroundings with ``neighbors`` set; a vehicle alone has none."""
         count = jnp.size(vehicles.motion.position_world_m.x)
         if count == 1:
             return surroundings
@@ -42,8 +42,8 @@ class Visible(AbstractInteraction):
             others = here & (jnp.arange(count) != own)
             away = jax.vmap(lambda other: _square_m2(other, _member(vehicles, own)))(vehicles)
             _, near = jax.lax.top_k(-jnp.where(others, away, jnp.inf), min(self.nearest, count - 1))
-            shown = tuple(_neighbour(_member(vehicles, i), others[i]) for i in near)
-            return replace(around, neighbours=shown)
+            shown = tuple(_neighbor(_member(vehicles, i), others[i]) for i in near)
+            return replace(around, neighbors=shown)
 
         return jax.vmap(seen)(surroundings, jnp.arange(count))
 
@@ -64,19 +64,19 @@ def _present(vehicle: Presence) -> Flag:
     return reduce(and_, map(jnp.isfinite, numbers)) & (size.x > 0.0) & (size.y > 0.0)
 
 
-def _neighbour(vehicle: Presence, present: Flag) -> Neighbour:
+def _neighbor(vehicle: Presence, present: Flag) -> Neighbor:
     # what is no number in a vehicle that has diverged stays with it
     vehicle = jax.tree.map(lambda leaf: jnp.where(present, leaf, 0.0), vehicle)
     motion, angles = vehicle.motion, vehicle.motion.euler_world_from_body
     rates_body = motion.angular_velocity_body_radps
     body = Box(
-        centre_world_m=motion.position_world_m,
+        center_world_m=motion.position_world_m,
         sides_m=vehicle.size_body_m,
         yaw_rad=angles.yaw_rad,
         pitch_rad=angles.pitch_rad,
         roll_rad=angles.roll_rad,
     )
-    return Neighbour(
+    return Neighbor(
         body=body,
         position_world_m=motion.position_world_m,
         velocity_world_mps=motion.velocity_world_mps,

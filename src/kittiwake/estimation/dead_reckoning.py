@@ -15,7 +15,7 @@ lack a division by the time and their matrix of equations 31 and 41 to 43 is no 
 40 and 45 is a plus and the square there is the time's; an accelerometer feels f = q^-1 (a + g), and
 a gyroscope tells rates.
 
-Neglected: that a unit may be mounted away from the centre of mass; coning.
+Neglected: that a unit may be mounted away from the center of mass; coning.
 """
 
 from collections.abc import Mapping

@@ -90,7 +90,7 @@ class Ekf(AbstractEstimator):
         barometer: of a barometer.
         magnetometer: of a magnetometer.
         range: of a range finder along the body's downward axis.
-        imu_position_body_m: where the inertial unit is, from the centre of mass.
+        imu_position_body_m: where the inertial unit is, from the center of mass.
         gyroscope: what it takes for the gyroscopes' errors; so do the next ones for theirs.
         gate_deviations: a measurement that is off by more of its deviations is not believed.
         start_errors: how well it knows the start.
@@ -205,7 +205,7 @@ class Ekf(AbstractEstimator):
         )
 
     def _reading(self, said: InertialMeasurement, belief: Belief) -> Reading:
-        """As of a unit at the centre of mass."""
+        """As of a unit at the center of mass."""
         force = jnp.asarray(said.specific_force_body_mps2.array)
         rate = jnp.asarray(said.angular_velocity_body_radps.array)
         omega = Vec3.of(freed(Reading(force, rate), belief).angular_velocity_radps)

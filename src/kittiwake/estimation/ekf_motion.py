@@ -116,7 +116,7 @@ def mechanised(
     first, last = freed(before, belief), freed(after, belief)
     turn = 0.5 * dt_s * (first.angular_velocity_radps + last.angular_velocity_radps)
     q = belief.q_world_from_body
-    later_q = (q * Quaternion.from_rotation_vector(Vec3.of(turn))).normalised()
+    later_q = (q * Quaternion.from_rotation_vector(Vec3.of(turn))).normalized()
     began, ended = rotation_matrix(q), rotation_matrix(later_q)
     force = 0.5 * (began @ first.specific_force_mps2 + ended @ last.specific_force_mps2)
     gain = dt_s * (force - jnp.stack([jnp.zeros(()), jnp.zeros(()), jnp.asarray(gravity_mps2)]))

@@ -64,7 +64,7 @@ class Belief(eqx.Module):
         return Belief(
             self.position_world_m + error[POSITION],
             self.velocity_world_mps + error[VELOCITY],
-            (turn * self.q_world_from_body).normalised(),
+            (turn * self.q_world_from_body).normalized(),
             self.instruments + error[MOTION.stop :],
         )
 

@@ -4,7 +4,7 @@
     F_i = -rho (C_d A)_i |V| V_i / 2      quadratic: what a blunt body gives (Hoerner 1965)
     tau_i = -k_i omega_i                  against rotation
 
-V: velocity relative to the air, in body axes. Neglected: lift, and torque by an offset centre of
+V: velocity relative to the air, in body axes. Neglected: lift, and torque by an offset center of
 pressure.
 """
 

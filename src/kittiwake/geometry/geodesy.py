@@ -1,11 +1,11 @@
 """Places on the Earth: WGS-84 coordinates, the UTM grid, and the world's axes around an origin.
 
-Everything works in the host's double precision: a position from the Earth's centre needs it (one
-unit in the last place is a nanometre, in single precision half a metre). Only ``LocalFrame`` also
+Everything works in the host's double precision: a position from the Earth's center needs it (one
+unit in the last place is a nanometre, in single precision half a meter). Only ``LocalFrame`` also
 takes JAX scalars, for sensors that see satellites. UTM follows Karney (2011), "Transverse Mercator
 with an accuracy of a few nanometers", Krueger's series to the sixth order, good to 5 nm within 3900
-km of the central meridian; Earth-centred to geodetic is Bowring's (1976) iteration, good everywhere
-outside the Earth's core.
+km of the central meridian; Earth-centered to geodetic is Bowring's (1976) iteration, good
+everywhere outside the Earth's core.
 """
 
 import cmath
@@ -85,9 +85,9 @@ class Utm:
 
 
 class LocalFrame(eqx.Module):
-    """An affine map between the world's axes and Earth-centred, Earth-fixed ones.
+    """An affine map between the world's axes and Earth-centered, Earth-fixed ones.
 
-    ``east``, ``north`` and ``up`` are the displacements in ECEF for one metre of each world
+    ``east``, ``north`` and ``up`` are the displacements in ECEF for one meter of each world
     coordinate; ``to_x``, ``to_y`` and ``to_z`` are the rows of the inverse. Needs float64 in JAX.
     """
 
@@ -121,7 +121,7 @@ class LocalFrame(eqx.Module):
 
 
 def ecef_from_geodetic(place: Geodetic) -> Vec3:
-    """The position from the Earth's centre: x to Greenwich, z to the north pole."""
+    """The position from the Earth's center: x to Greenwich, z to the north pole."""
     sine, cosine = math.sin(place.latitude_rad), math.cos(place.latitude_rad)
     prime_vertical = SEMI_MAJOR_AXIS_M / math.sqrt(1.0 - ECCENTRICITY_SQUARED * sine * sine)
     from_axis = (prime_vertical + place.altitude_m) * cosine
@@ -133,7 +133,7 @@ def ecef_from_geodetic(place: Geodetic) -> Vec3:
 
 
 def geodetic_from_ecef(position_ecef_m: Vec3) -> Geodetic:
-    """Latitude, longitude and height of a position from the Earth's centre."""
+    """Latitude, longitude and height of a position from the Earth's center."""
     x, y, z = (float(c) for c in (position_ecef_m.x, position_ecef_m.y, position_ecef_m.z))
     from_axis = math.hypot(x, y)
     second_eccentricity_squared = ECCENTRICITY_SQUARED / (1.0 - ECCENTRICITY_SQUARED)
@@ -225,7 +225,7 @@ def tangent_plane(origin: Geodetic) -> LocalFrame:
 class UtmGrid:
     """QRSim's local frame: the UTM grid around an origin, and height above the ellipsoid.
 
-    Its axes point along the map and not to true north, a metre on it is up to 0.04 % off, and it
+    Its axes point along the map and not to true north, a meter on it is up to 0.04 % off, and it
     bends with the Earth: 1.5 mm at a distance of 140 m, 8 cm at 1 km. Zone and hemisphere are the
     origin's everywhere, so the frame has no seams.
     """

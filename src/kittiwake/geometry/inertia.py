@@ -1,6 +1,6 @@
 """The inertia matrix of a rigid body.
 
-Symmetric, in body axes, about the centre of mass; the products are entries of the matrix, so
+Symmetric, in body axes, about the center of mass; the products are entries of the matrix, so
 ``xy = -integral of x y dm``.
 """
 

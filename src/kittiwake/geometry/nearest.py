@@ -46,7 +46,7 @@ def nearest(
 
     Args:
         points_m: in any axes.
-        present: which of them there are; what is not, is nobody's neighbour and has none.
+        present: which of them there are; what is not, is nobody's neighbor and has none.
         within_m: others that are as far or farther are not looked for.
         most: others at most; of two that are equally near either.
 

@@ -84,7 +84,7 @@ class Quaternion(eqx.Module):
         square = self.w * self.w + self.vector.dot(self.vector)
         return namespace(square).sqrt(square)
 
-    def normalised(self) -> "Quaternion":
+    def normalized(self) -> "Quaternion":
         """The same direction with unit length."""
         scale = 1.0 / self.norm()
         return Quaternion(self.w * scale, self.x * scale, self.y * scale, self.z * scale)

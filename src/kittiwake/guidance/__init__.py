@@ -54,7 +54,7 @@ GUIDANCE = Registry(
         ),
         "flock": Entry(
             "kittiwake.guidance.flock:Flock",
-            "the velocity that behaviours want: separation, alignment, cohesion and others",
+            "the velocity that behaviors want: separation, alignment, cohesion and others",
         ),
         "follow-surface": Entry(
             "kittiwake.guidance.follow_surface:FollowSurface",

@@ -28,7 +28,7 @@ DERIVATIVES = {name: number for number, name in enumerate(get_args(FeedForward))
 class Curve(AbstractGuidance):
     """A place that moves along a curve, with as many of its derivatives as asked for."""
 
-    centre_world_m: Vec3
+    center_world_m: Vec3
     amplitude_world_m: Vec3 = Vec3.zero()
     angular_rates_radps: Vec3 = Vec3.zero()
     phases_rad: Vec3 = Vec3.zero()
@@ -63,22 +63,22 @@ class Curve(AbstractGuidance):
 
     def _motion(self, time_s: Real) -> tuple[Vec3, Vec3, Vec3, Vec3]:
         """Place, velocity, acceleration and jerk."""
-        centre, drift, size = self.centre_world_m, self.drift_world_mps, self.amplitude_world_m
+        center, drift, size = self.center_world_m, self.drift_world_mps, self.amplitude_world_m
         rate, phase = self.angular_rates_radps, self.phases_rad
-        x = _along(centre.x, drift.x, size.x, rate.x, phase.x, time_s)
-        y = _along(centre.y, drift.y, size.y, rate.y, phase.y, time_s)
-        z = _along(centre.z, drift.z, size.z, rate.z, phase.z, time_s)
+        x = _along(center.x, drift.x, size.x, rate.x, phase.x, time_s)
+        y = _along(center.y, drift.y, size.y, rate.y, phase.y, time_s)
+        z = _along(center.z, drift.z, size.z, rate.z, phase.z, time_s)
         place, velocity, acceleration, jerk = (Vec3(*parts) for parts in zip(x, y, z, strict=True))
         return place, velocity, acceleration, jerk
 
 
 def _along(
-    centre: Real, speed: Real, size: Real, rate: Real, phase: Real, time_s: Real
+    center: Real, speed: Real, size: Real, rate: Real, phase: Real, time_s: Real
 ) -> tuple[Real, Real, Real, Real]:
     """The same along one axis."""
     sine, cosine = sin_cos(jnp.asarray(rate * time_s + phase))
     return (
-        centre + speed * time_s + size * sine,
+        center + speed * time_s + size * sine,
         speed + size * rate * cosine,
         -size * rate * rate * sine,
         -size * rate * rate * rate * cosine,

@@ -115,7 +115,7 @@ def refuse_blind(sensors: Mapping[str, Any], name: str) -> None:
 
 
 def refuse_without_feet(situation: Any, given: Real | None) -> Real:
-    """The height of the centre of mass over the deck when the vehicle stands on it.
+    """The height of the center of mass over the deck when the vehicle stands on it.
 
     Raises:
         ScenarioError: if it has no feet and nobody has told.
@@ -126,7 +126,7 @@ def refuse_without_feet(situation: Any, given: Real | None) -> Real:
     if standing is None:
         message = (
             "this vehicle has no feet to stand on; give it some under parameters.feet, or write "
-            "standing_height_m, that of its centre of mass over the deck when it stands there"
+            "standing_height_m, that of its center of mass over the deck when it stands there"
         )
         raise ScenarioError(message)
     return standing

@@ -92,7 +92,7 @@ class DeckLanding(AbstractGuidance):
         approach_altitude_m: over the deck, where it aligns.
         begin_after_s: when the landing is due.
         error_threshold_m: how far from the middle it may begin to descend.
-        cone: by how much more it may be off for each metre of height.
+        cone: by how much more it may be off for each meter of height.
         settle_s: for how long it has to be near.
         climb_mps: at most, of the set point.
         descent_mps: of the set point.
@@ -101,7 +101,7 @@ class DeckLanding(AbstractGuidance):
         rest_s: for so long, before the motors go off.
         lost_after_s: without a message it goes around.
         smoothing_s: tau, the memory for what the sensor says.
-        standing_height_m: of the centre of mass over the deck; that of its feet if not given.
+        standing_height_m: of the center of mass over the deck; that of its feet if not given.
         yaw_rad: to look along; the yaw that it begins with if not given.
     """
 

@@ -1,4 +1,4 @@
-"""Flying as one of a flock: the velocity that several behaviours want together."""
+"""Flying as one of a flock: the velocity that several behaviors want together."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
 
-from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.component import kind_of
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
@@ -25,26 +25,26 @@ from kittiwake.guidance.beginning import Beginning
 
 
 class FlockState(eqx.Module):
-    """Where it began, and which of the behaviours count."""
+    """Where it began, and which of the behaviors count."""
 
     beginning: Beginning
-    active: Bool[Array, " behaviours"]
+    active: Bool[Array, " behaviors"]
 
 
 class Flock(AbstractGuidance):
-    """Moves with the velocity that its behaviours want, each within its own limit.
+    """Moves with the velocity that its behaviors want, each within its own limit.
 
     By ``sum`` that is the sum of what each wants, times its weight. By ``order`` the first ones
     come first: each adds what it wants until the sum of their speeds is ``limit_mps``, and of the
     next one that much is taken which is left (Reynolds 1987, "prioritized allocation").
 
     Attributes:
-        behaviours: what the vehicle wants because of others.
+        behaviors: what the vehicle wants because of others.
         combine: how that becomes one velocity.
         limit_mps: of that velocity.
         radius_m: others that are as far or farther do not count (Micklisch et al. 2021, equation
             9, with its signs corrected).
-        active: the behaviours that count at first, by their names; all if not given.
+        active: the behaviors that count at first, by their names; all if not given.
         yaw_rad: to look along; the yaw that it begins with if not given.
         feed_forward: whether the velocity comes with its acceleration, which is its time derivative
             while the vehicle itself and all others go straight on.
@@ -53,7 +53,7 @@ class Flock(AbstractGuidance):
     tracked: ClassVar[bool] = False
     default_rate_hz: ClassVar[float | None] = 25.0
 
-    behaviours: tuple[AbstractBehaviour, ...]
+    behaviors: tuple[AbstractBehavior, ...]
     combine: Literal["sum", "order"] = eqx.field(static=True, default="sum")
     limit_mps: Annotated[Real, POSITIVE] = 2.0
     radius_m: Annotated[Real, POSITIVE] = 10.0
@@ -62,9 +62,9 @@ class Flock(AbstractGuidance):
     feed_forward: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
-        """Refuses a flock without behaviours, and names that none of them has."""
-        if not self.behaviours:
-            message = "behaviours must hold at least one, such as {type: cohesion}"
+        """Refuses a flock without behaviors, and names that none of them has."""
+        if not self.behaviors:
+            message = "behaviors must hold at least one, such as {type: cohesion}"
             raise ValueError(message)
         try:
             self._flags(self.active or ())
@@ -73,12 +73,12 @@ class Flock(AbstractGuidance):
             raise ValueError(message) from None
 
     @property
-    def behaviour_names(self) -> tuple[str, ...]:
+    def behavior_names(self) -> tuple[str, ...]:
         """By their kinds, counted from the second of a kind on."""
         seen: Counter[str] = Counter()
         names: list[str] = []
-        for behaviour in self.behaviours:
-            kind = kind_of(behaviour)
+        for behavior in self.behaviors:
+            kind = kind_of(behavior)
             seen[kind] += 1
             names.append(kind if seen[kind] == 1 else f"{kind}-{seen[kind]}")
         return tuple(names)
@@ -90,8 +90,8 @@ class Flock(AbstractGuidance):
 
     @property
     def follows(self) -> bool:
-        """If one of its behaviours does."""
-        return any(behaviour.follows for behaviour in self.behaviours)
+        """If one of its behaviors does."""
+        return any(behavior.follows for behavior in self.behaviors)
 
     @property
     def feeds_forward(self) -> bool:
@@ -99,17 +99,17 @@ class Flock(AbstractGuidance):
         return self.feed_forward
 
     def prepared(self, situation: Situation) -> "Flock":
-        """The same with its behaviours in the world in which they will be flown."""
-        ready: list[AbstractBehaviour] = []
-        for i, behaviour in enumerate(self.behaviours):
+        """The same with its behaviors in the world in which they will be flown."""
+        ready: list[AbstractBehavior] = []
+        for i, behavior in enumerate(self.behaviors):
             try:
-                ready.append(behaviour.prepared(situation))
+                ready.append(behavior.prepared(situation))
             except (KittiwakeError, ValueError) as error:
-                message = f"behaviours.{i} ({self.behaviour_names[i]}): {error}"
+                message = f"behaviors.{i} ({self.behavior_names[i]}): {error}"
                 raise ScenarioError(message) from None
-        if all(one is other for one, other in zip(ready, self.behaviours, strict=True)):
+        if all(one is other for one, other in zip(ready, self.behaviors, strict=True)):
             return self
-        return replace(self, behaviours=tuple(ready))
+        return replace(self, behaviors=tuple(ready))
 
     def signal_types(self) -> tuple[type[VelocityYaw]]:
         """A velocity."""
@@ -144,12 +144,12 @@ class Flock(AbstractGuidance):
         return later, VelocityYaw(velocity, yaw, acceleration)
 
     def velocity_world_mps(
-        self, own: Kinematics, peers: Peers, active: Bool[Array, " behaviours"]
+        self, own: Kinematics, peers: Peers, active: Bool[Array, " behaviors"]
     ) -> Vec3:
-        """What the active behaviours want together."""
+        """What the active behaviors want together."""
         whole, left_mps = Vec3.zero(), jnp.asarray(self.limit_mps)
-        for behaviour, counts in zip(self.behaviours, active, strict=True):
-            wish = behaviour.limited_world_mps(own, peers) * behaviour.weight
+        for behavior, counts in zip(self.behaviors, active, strict=True):
+            wish = behavior.limited_world_mps(own, peers) * behavior.weight
             wish = wish * jnp.where(counts, 1.0, 0.0)
             if self.combine == "order":
                 wish = wish.shortened(left_mps)
@@ -157,19 +157,19 @@ class Flock(AbstractGuidance):
             whole = whole + wish
         return whole.shortened(self.limit_mps)
 
-    def switched(self, state: FlockState, behaviours: Sequence[str]) -> FlockState:
-        """The state in which only the named behaviours count."""
-        return replace(state, active=self._flags(behaviours))
+    def switched(self, state: FlockState, behaviors: Sequence[str]) -> FlockState:
+        """The state in which only the named behaviors count."""
+        return replace(state, active=self._flags(behaviors))
 
-    def _flags(self, behaviours: Sequence[str] | None) -> Bool[Array, " behaviours"]:
-        if behaviours is None:
-            return jnp.ones(len(self.behaviours), bool)
-        if isinstance(behaviours, str):
-            message = f"'{behaviours}' is one name; write a list of them: ['{behaviours}']"
+    def _flags(self, behaviors: Sequence[str] | None) -> Bool[Array, " behaviors"]:
+        if behaviors is None:
+            return jnp.ones(len(self.behaviors), bool)
+        if isinstance(behaviors, str):
+            message = f"'{behaviors}' is one name; write a list of them: ['{behaviors}']"
             raise CommandError(message)
-        known = list(self.behaviour_names)
-        for name in behaviours:
+        known = list(self.behavior_names)
+        for name in behaviors:
             if name not in known:
-                message = f"there is no behaviour '{name}' here. {did_you_mean(str(name), known)}"
+                message = f"there is no behavior '{name}' here. {did_you_mean(str(name), known)}"
                 raise CommandError(message)
-        return jnp.asarray([name in behaviours for name in known])
+        return jnp.asarray([name in behaviors for name in known])

@@ -29,7 +29,7 @@ class FollowDeck(AbstractGuidance):
 
     Attributes:
         sensor: that tells where the deck is.
-        altitude_m: of the vehicle's centre of mass over the deck.
+        altitude_m: of the vehicle's center of mass over the deck.
         smoothing_s: tau, the memory for what the sensor says.
         lost_after_s: without a message it waits where it is.
         yaw_rad: to look along; the yaw that it begins with if not given.

@@ -4,7 +4,7 @@ With the reading r along the head's direction d in the body, the place l of its 
 estimated attitude R, at each valid reading::
 
     n = -R d                   the surface's normal to the vehicle
-    distance = r + d l         of the vehicle's centre of mass across the surface
+    distance = r + d l         of the vehicle's center of mass across the surface
 
 which hold until the next one. The speed up the steepest line goes to the wanted one with a limited
 acceleration, from what it is when the surface comes into sight.
@@ -17,7 +17,7 @@ After a way or a time, whichever is first, the task is done: the vehicle comes t
 distance. Without both it has no end.
 
 Source of the task: R. Coronel Loza, dronSimulatorMatlab (public). Its distance is that of the
-sensor, which is 0.22 m ahead of the centre of mass; d and l make it independent of the tilt here.
+sensor, which is 0.22 m ahead of the center of mass; d and l make it independent of the tilt here.
 """
 
 from dataclasses import replace
@@ -83,7 +83,7 @@ class FollowSurface(AbstractGuidance):
 
     Attributes:
         sensor: the head, by its name among the vehicle's sensors.
-        distance_m: of the centre of mass, across the surface.
+        distance_m: of the center of mass, across the surface.
         speed_mps: up its steepest line, ahead where it is level; negative is down or back, 0 stays.
         acceleration_mps2: with which the speed changes.
         way_m: along the surface, after which it is done.

@@ -1,6 +1,6 @@
 """Where a vehicle may be: away from obstacles, inside of the area, over the ground.
 
-The clearance of a place falls by a metre in a metre at most. A straight way of length L is
+The clearance of a place falls by a meter in a meter at most. A straight way of length L is
 therefore free if that in its middle is at least L / 2 more than wanted; else its halves are looked
 at, until they are so short that it does not matter.
 """

@@ -14,8 +14,8 @@ that would be too fast to brake with the deceleration a, down to the speed v_0 a
     v = sqrt(v_0^2 + 2 a h),    way * min(1, max(0, 5 (1 + v_z / v)))
 
 A vehicle whose thrust is more than its controllers believe may hover over such a place. While it
-flares or touches down and does not get lower by a hundredth of a metre in half a second, the place
-therefore moves down, by half a metre each second. When it lies another metre lower and the vehicle
+flares or touches down and does not get lower by a hundredth of a meter in half a second, the place
+therefore moves down, by half a meter each second. When it lies another meter lower and the vehicle
 still is where it was, it stands, even if it believes itself up to 0.5 m higher than it is.
 
 Source: Micklisch et al. 2021, landing method. There the motors are off below 0.1 m; from that
@@ -61,7 +61,7 @@ class Land(AbstractGuidance):
     """Goes straight down, and switches the motors off when it stands.
 
     Attributes:
-        landing_height_world_m: of the centre of mass when the vehicle stands; on the world's ground
+        landing_height_world_m: of the center of mass when the vehicle stands; on the world's ground
             if not given.
         yaw_rad: to look along; the yaw that it begins with if not given.
         slow_below_m: where descending ends.

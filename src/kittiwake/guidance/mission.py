@@ -216,21 +216,21 @@ class Mission(AbstractGuidance):
         return replace(state, steps=steps), asked
 
     @property
-    def behaviour_names(self) -> tuple[str, ...]:
+    def behavior_names(self) -> tuple[str, ...]:
         """Those that all of its flocks have, in the order of the first one."""
-        flocks = [step.do.behaviour_names for step in self.steps if step.do.hears]
+        flocks = [step.do.behavior_names for step in self.steps if step.do.hears]
         first = flocks[0] if flocks else ()
         return tuple(name for name in first if all(name in names for names in flocks))
 
-    def switched(self, state: MissionState, behaviours: Sequence[str]) -> MissionState:
+    def switched(self, state: MissionState, behaviors: Sequence[str]) -> MissionState:
         """In all steps that are flocks, each of which must have them."""
         flocks = [i for i, step in enumerate(self.steps) if step.do.hears]
         if not flocks:
-            message = f"no step of this mission has behaviours; its steps: {', '.join(self.names)}"
+            message = f"no step of this mission has behaviors; its steps: {', '.join(self.names)}"
             raise CommandError(message)
         steps = list(state.steps)
         for i in flocks:
-            steps[i] = self.steps[i].do.switched(steps[i], behaviours)
+            steps[i] = self.steps[i].do.switched(steps[i], behaviors)
         return replace(state, steps=tuple(steps))
 
     def finished(self, state: MissionState) -> Flag:

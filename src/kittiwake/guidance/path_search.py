@@ -1,6 +1,6 @@
 """The shortest way between two places that keeps a clearance from obstacles.
 
-First on a grid of points with 26 neighbours each, by Dijkstra's method (SciPy's, which visits all
+First on a grid of points with 26 neighbors each, by Dijkstra's method (SciPy's, which visits all
 points faster than A* in Python visits few; both find the same length). What the grid believes to be
 free is then looked at in full: of steps that are not, none is taken again. Then the way is pulled
 tight: of its points, and of points between them, those are kept by which the sum of straight ways
@@ -27,7 +27,7 @@ PULLS, PULLED_POINTS = 8, 40
 CORNER = 0.02
 # a way of which the length changes by a smaller part is tight
 TIGHT = 1e-4
-# half of the neighbours: the others are the same steps backwards
+# half of the neighbors: the others are the same steps backwards
 STEPS = [step for step in product((-1, 0, 1), repeat=3) if step > (0, 0, 0)]
 
 
@@ -82,7 +82,7 @@ def _grid(space: FreeSpace, resolution_m: float) -> Float[np.ndarray, "x y z 3"]
 def _steps(
     shape: tuple[int, ...], free: Int[np.ndarray, " free"], points: Points, reach_m: float
 ) -> tuple[Int[np.ndarray, "2 steps"], Float[np.ndarray, " steps"]]:
-    """Between neighbours that are both free, and from the two last points to those near them."""
+    """Between neighbors that are both free, and from the two last points to those near them."""
     number = np.full(int(np.prod(shape)), -1)
     number[free] = np.arange(len(free))
     place = np.stack(np.unravel_index(free, shape))

@@ -39,7 +39,7 @@ SAME_M = 1e-6
 class PlanPath(AbstractGuidance):
     """Where a smooth way around the obstacles leads.
 
-    ``clearance_m`` is that of the way, and so of the vehicle's centre; ``from_world_m`` is where
+    ``clearance_m`` is that of the way, and so of the vehicle's center; ``from_world_m`` is where
     the way begins, without it the vehicle's start.
     """
 
@@ -189,7 +189,7 @@ def _refuse_less_than_body(clearance_m: float, situation: Situation) -> None:
     radius_m = 0.5 * float(size.norm())
     if clearance_m < radius_m:
         message = (
-            f"clearance_m: {clearance_m:g} is less than the vehicle reaches from its centre; write "
+            f"clearance_m: {clearance_m:g} is less than the vehicle reaches from its center; write "
             f"at least {np.ceil(100.0 * radius_m) / 100.0:g}"
         )
         raise ScenarioError(message)

@@ -47,7 +47,7 @@ class RampTakeoff(AbstractGuidance):
 
     Attributes:
         height_m: over where it begins.
-        duration_s: of the ramp; 4 s for each metre if not given, and at least 4 s.
+        duration_s: of the ramp; 4 s for each meter if not given, and at least 4 s.
         idle_s: a pause before it is done.
         force: also if the vehicle moves.
     """
@@ -115,7 +115,7 @@ class RampLand(AbstractGuidance):
 
     Attributes:
         landing_height_world_m: to sink to; the height of the start if not given.
-        duration_s: of the ramp; 4 s for each metre if not given, and at least 4 s.
+        duration_s: of the ramp; 4 s for each meter if not given, and at least 4 s.
         idle_s: a pause before the residual is looked at.
         max_residual_m: with a larger one it has not landed.
         force: motors off whatever the residual is.

@@ -5,7 +5,7 @@ With the velocity to the left v and the yaw rate r through the water, and x alon
     Y = -1/2 rho T C_D integral of |v + x r| (v + x r) dx,     N = the same with x in it
 
 Fossen (2021), "Handbook of Marine Craft Hydrodynamics and Motion Control", 2nd edition, section
-6.4.3, with C_D after Hoerner (1965), "Fluid-Dynamic Drag", by beam over twice the draught. Both
+6.4.3, with C_D after Hoerner (1965), "Fluid-Dynamic Drag", by beam over twice the draft. Both
 keep their form when y and z are turned over. They take energy from any motion.
 """
 
@@ -28,7 +28,7 @@ class CrossFlow(eqx.Module):
     """
 
     length_m: Annotated[Real, POSITIVE]
-    draught_m: Annotated[Real, POSITIVE]
+    draft_m: Annotated[Real, POSITIVE]
     drag_coefficient: Annotated[Real, NOT_NEGATIVE]
     strips: Annotated[Count, AT_LEAST_TWO] = eqx.field(static=True, default=20)
     end_share: Annotated[Real, FRACTION] = 0.5
@@ -44,5 +44,5 @@ class CrossFlow(eqx.Module):
         passing = sway_mps + x * yaw_rate_radps
         drag = weights * jnp.abs(passing) * passing
         width_m = self.length_m / float(self.strips)
-        scale = -0.5 * density_kgpm3 * self.draught_m * self.drag_coefficient * width_m
+        scale = -0.5 * density_kgpm3 * self.draft_m * self.drag_coefficient * width_m
         return scale * jnp.sum(drag), scale * jnp.sum(x * drag)

@@ -56,7 +56,7 @@ ROUNDING = 1e-12
 class Feet(eqx.Module):
     """Where a vehicle stands, and how firmly.
 
-    ``points_body_m`` are seen from the centre of mass. ``frequency_radps`` is omega_0 of the
+    ``points_body_m`` are seen from the center of mass. ``frequency_radps`` is omega_0 of the
     vehicle bouncing on all its feet, ``damping`` the zeta of that, ``friction`` the mu.
     """
 
@@ -73,12 +73,12 @@ class Feet(eqx.Module):
 
     @property
     def reach_m(self) -> Real:
-        """How far the feet are from the centre of mass, at most."""
+        """How far the feet are from the center of mass, at most."""
         return jnp.max(jnp.stack([jnp.asarray(point.norm()) for point in self.points_body_m]))
 
     @property
     def standing_height_m(self) -> Real:
-        """Of the centre of mass, level on the lowest foot."""
+        """Of the center of mass, level on the lowest foot."""
         return max(-point.z for point in self.points_body_m)
 
     def check_rate(

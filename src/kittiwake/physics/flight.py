@@ -84,7 +84,7 @@ class AbstractBody(AbstractDynamics):
     def accelerations_near_hover(
         self, motion: Kinematics, more: Wrench, surroundings: Surroundings
     ) -> tuple[Vec3, Vec3]:
-        """Of the centre of mass in the world and of turning in the body, away from surfaces.
+        """Of the center of mass in the world and of turning in the body, away from surfaces.
 
         The wrench is that of ``hover_wrench`` and so much more.
         """
@@ -209,7 +209,7 @@ def advanced(
 ) -> FlightState:
     """The state after a step: its quaternion of unit length, and the mean specific force."""
     pose = Pose(
-        phase.configuration.position_world_m, phase.configuration.q_world_from_body.normalised()
+        phase.configuration.position_world_m, phase.configuration.q_world_from_body.normalized()
     )
     mean_world = (after.velocity_world_mps - before.velocity_world_mps) / dt_s
     felt_world = mean_world + Vec3(0.0, 0.0, outside.surroundings.gravity_mps2)

@@ -21,16 +21,16 @@ class HullDerivatives(eqx.Module):
 
 
 def slender_body_derivatives(
-    length_m: float, draught_m: float, density_kgpm3: float, speed_mps: float
+    length_m: float, draft_m: float, density_kgpm3: float, speed_mps: float
 ) -> HullDerivatives:
     """Sway and yaw derivatives of a slender hull at a speed.
 
     With k = pi rho U T^2 / 2: ``Y_v = -k, Y_r = k L / 2, N_v = -k L / 2, N_r = -k L^2 / 4``: the
-    leading terms of Clarke, Gedling, Hine (1983), "The application of manoeuvring criteria in hull
+    leading terms of Clarke, Gedling, Hine (1983), "The application of maneuvering criteria in hull
     design using linear theory", which are those of slender-body theory (Newman 1977, "Marine
-    Hydrodynamics", chapter 7). Valid for draught T and beam small against the length L.
+    Hydrodynamics", chapter 7). Valid for draft T and beam small against the length L.
     """
-    k = 0.5 * math.pi * density_kgpm3 * speed_mps * draught_m**2
+    k = 0.5 * math.pi * density_kgpm3 * speed_mps * draft_m**2
     return HullDerivatives(
         y_v_kgps=-k,
         y_r_kgmps=0.5 * k * length_m,

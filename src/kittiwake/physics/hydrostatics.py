@@ -1,9 +1,9 @@
 """What keeps a vessel afloat and upright, linear in sinkage and heel.
 
-With the height h of the centre of flotation over the water's surface, the vector k in body axes
+With the height h of the center of flotation over the water's surface, the vector k in body axes
 that is (-s_east, -s_north, 1) in the world for a surface of those slopes, and up e_z::
 
-    F = -rho g A h e_z                  at the centre of flotation, no less than -m g
+    F = -rho g A h e_z                  at the center of flotation, no less than -m g
     K = -m g GM_T k_y k_z,  M = m g GM_L k_x k_z,  N = m g (GM_T - GM_L) k_x k_y
 
 A is the waterplane's area, GM are the metacentric heights. Fossen (2021), "Handbook of Marine Craft
@@ -43,31 +43,31 @@ class Afloat(eqx.Module):
 
 
 class Hydrostatics(eqx.Module):
-    """Waterplane and metacentric heights; the centre of flotation is on the centreline."""
+    """Waterplane and metacentric heights; the center of flotation is on the centreline."""
 
     waterplane_area_m2: Annotated[Real, POSITIVE]
     transverse_metacentric_height_m: Annotated[Real, POSITIVE]
     longitudinal_metacentric_height_m: Annotated[Real, POSITIVE]
-    centre_of_flotation_x_body_m: Real = 0.0
+    center_of_flotation_x_body_m: Real = 0.0
 
     def afloat(
         self, height_m: Real, out_body: Vec3, up_body: Vec3, weight_n: Real, pressure_npm3: Real
     ) -> Afloat:
         """By the height of the body's origin over the water, and rho g."""
-        flotation_m = height_m + self.centre_of_flotation_x_body_m * out_body.x
+        flotation_m = height_m + self.center_of_flotation_x_body_m * out_body.x
         free_n = -pressure_npm3 * self.waterplane_area_m2 * flotation_m
         lift_n = jnp.maximum(free_n, -weight_n)
         wet = jnp.clip((free_n + weight_n) / (TOUCHING * weight_n), 0.0, 1.0)
         return Afloat(out_body, up_body, lift_n, wet)
 
-    def wrench(self, afloat: Afloat, weight_n: Real, centre_of_mass_body_m: Vec3) -> Wrench:
+    def wrench(self, afloat: Afloat, weight_n: Real, center_of_mass_body_m: Vec3) -> Wrench:
         """About the body's origin."""
         k, wet = afloat.out_body, afloat.wet
         roll = weight_n * self.transverse_metacentric_height_m
         pitch = weight_n * self.longitudinal_metacentric_height_m
         couple = Vec3(-roll * k.y * k.z, pitch * k.x * k.z, (roll - pitch) * k.x * k.y) * wet
-        flotation = Vec3(self.centre_of_flotation_x_body_m, 0.0, 0.0)
+        flotation = Vec3(self.center_of_flotation_x_body_m, 0.0, 0.0)
         # out of the water nothing but the weight is left
-        place = flotation * wet + centre_of_mass_body_m * (1.0 - wet)
+        place = flotation * wet + center_of_mass_body_m * (1.0 - wet)
         lift = Wrench(afloat.up_body * afloat.lift_n, Vec3.zero()).at(place)
         return lift + Wrench(Vec3.zero(), couple)

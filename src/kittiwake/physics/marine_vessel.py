@@ -6,19 +6,19 @@ Control", 2nd edition, equation 6.1 with 10.1 for a current::
     M nu' + C_RB(nu) nu + C_A(nu_r) nu_r + D(nu_r) nu_r + g(eta) = tau + M_A nu_w'
 
 nu: velocity and body rates; nu_w: velocity of the water, current and orbital motion together;
-nu_r = nu - nu_w. M = M_RB + M_A: mass and diagonal added mass, which the place of the centre of
+nu_r = nu - nu_w. M = M_RB + M_A: mass and diagonal added mass, which the place of the center of
 mass couples (``mass_matrix.py``); C nu: the turning of the momenta (Kirchhoff), which does no work,
 with the Munk moment in it. D: linear damping of each motion, quadratic damping of yaw, and
 cross-flow drag (``cross_flow.py``). g: ``hydrostatics.py``. tau: two propellers (``propeller.py``),
-the air with ``X = -k_x u_a |u_a|``, ``Y = -k_y v_a |v_a|`` at the centre of mass, and a payload.
+the air with ``X = -k_x u_a |u_a|``, ``Y = -k_y v_a |v_a|`` at the center of mass, and a payload.
 The wind is that at the height of the deck over the water, wherever waves have lifted the hull.
 
 In waves the hull lies on the surface under it: g takes height and slopes relative to it, nu_w has
 the water's orbital velocity, roll and pitch are damped relative to the surface's turning, and the
 undisturbed pressure pushes with the displaced mass times the water's acceleration
-(Froude-Krylov), at the centre of mass. The slopes' couple is in g.
+(Froude-Krylov), at the center of mass. The slopes' couple is in g.
 
-The body's origin is Fossen's: midships on the centreline in the waterline, not the centre of mass.
+The body's origin is Fossen's: midships on the centreline in the waterline, not the center of mass.
 The water at rest is at the world's zero. Fossen's numbers are in NED and FRD. Here body axes are
 FLU: y and z, the moments about them and yaw change their signs, so that all diagonal derivatives
 stay as they are, places change y and z, and products of inertia xy and xz change theirs. To the
@@ -27,7 +27,7 @@ left is port: the left propeller pushes the bow to the right.
 Out of the water, by the buoyancy that is left, nothing of the water acts and none moves along.
 
 Valid for small heels at moderate speeds. Neglected: radiation memory, diffraction, planing, flow of
-one hull at the other, what changes with the draught under a payload other than sinkage and trim.
+one hull at the other, what changes with the draft under a payload other than sinkage and trim.
 """
 
 import math
@@ -120,7 +120,7 @@ class MarineVessel(AbstractDynamics):
     floats: ClassVar[bool] = True
 
     mass_kg: Annotated[Real, POSITIVE]
-    centre_of_mass_body_m: Vec3
+    center_of_mass_body_m: Vec3
     inertia_kgm2: Inertia
     added_mass_body_kg: Annotated[Vec3, NOT_NEGATIVE]
     added_inertia_body_kgm2: Annotated[Vec3, NOT_NEGATIVE]
@@ -177,7 +177,7 @@ class MarineVessel(AbstractDynamics):
     @property
     def air_height_m(self) -> Real:
         """Of its deck, or half way up."""
-        return 0.5 * self.size_body_m.z if self.deck is None else self.deck.centre_body_m.z
+        return 0.5 * self.size_body_m.z if self.deck is None else self.deck.center_body_m.z
 
     @property
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
@@ -277,30 +277,30 @@ class MarineVessel(AbstractDynamics):
         """The box around it, about its origin, and its payload."""
         added, about = self.added_mass_body_kg, self.added_inertia_body_kgm2
         level_kg = 0.5 * float(added.x + added.y)
-        mass_kg, centre, inertia = self._with_payload()
+        mass_kg, center, inertia = self._with_payload()
         return Collider(
             mass_kg=mass_kg,
             inertia_kgm2=inertia,
             solids=box_of(self.size_body_m),
             deck=None if self.deck is None else self.deck.solid(),
             meets="all but the ground",
-            centre_of_mass_body_m=(float(centre[0]), float(centre[1]), float(centre[2])),
+            center_of_mass_body_m=(float(center[0]), float(center[1]), float(center[2])),
             added=(level_kg, level_kg, *map(float, (added.z, about.x, about.y, about.z))),
         )
 
     def _with_payload(self) -> tuple[float, np.ndarray, np.ndarray]:
-        """Mass, centre of mass and inertia about that, as plain numbers."""
-        parts = [(float(self.mass_kg), self.centre_of_mass_body_m, self.inertia_kgm2.matrix)]
+        """Mass, center of mass and inertia about that, as plain numbers."""
+        parts = [(float(self.mass_kg), self.center_of_mass_body_m, self.inertia_kgm2.matrix)]
         parts += [(float(self.payload_kg), self.payload_body_m, np.zeros((3, 3)))]
         mass_kg = sum(mass for mass, _, _ in parts)
         places = [np.array([place.x, place.y, place.z], float) for _, place, _ in parts]
-        centre = sum(m * p for (m, _, _), p in zip(parts, places, strict=True)) / mass_kg
-        ways = [place - centre for place in places]
+        center = sum(m * p for (m, _, _), p in zip(parts, places, strict=True)) / mass_kg
+        ways = [place - center for place in places]
         inertia = sum(
             own + mass * (way @ way * np.eye(3) - np.outer(way, way))
             for (mass, _, own), way in zip(parts, ways, strict=True)
         )
-        return mass_kg, np.asarray(centre), np.asarray(inertia)
+        return mass_kg, np.asarray(center), np.asarray(inertia)
 
     def carried(self, state: MarineVesselState, carried: Carried) -> MarineVesselState:
         """Pushed and turned by contact; the shafts as they are."""
@@ -312,7 +312,7 @@ class MarineVessel(AbstractDynamics):
         # as by a force that is the same all over the step
         moved = Pose(
             pose.position_world_m + gained * half_s,
-            (q * Quaternion.from_rotation_vector(turning * half_s)).normalised(),
+            (q * Quaternion.from_rotation_vector(turning * half_s)).normalized(),
         )
         twist = Twist(
             motion.twist.velocity_world_mps + gained,
@@ -347,7 +347,7 @@ class MarineVessel(AbstractDynamics):
         rows = Rows(Vec3(i.xx, i.xy, i.xz), Vec3(i.xy, i.yy, i.yz), Vec3(i.xz, i.yz, i.zz))
         point = Rows.diagonal(Vec3.zero())
         return (
-            MovedMass(Vec3(m, m, m), self.centre_of_mass_body_m, rows),
+            MovedMass(Vec3(m, m, m), self.center_of_mass_body_m, rows),
             MovedMass(Vec3(mp, mp, mp), self.payload_body_m, point),
         )
 
@@ -384,7 +384,7 @@ class MarineVessel(AbstractDynamics):
         displaced_kg = (self.mass_kg + self.payload_kg) * wet
         pressure = Wrench(stream.acceleration_body_mps2 * displaced_kg, Vec3.zero())
         relative = added.reaction(v - stream.velocity_body_mps, omega)
-        return hull + payload + relative + drawn + pressure.at(self.centre_of_mass_body_m)
+        return hull + payload + relative + drawn + pressure.at(self.center_of_mass_body_m)
 
     def _in_water(
         self, v: Vec3, omega: Vec3, speeds_radps: Shafts, stream: Stream, wet: Real
@@ -402,9 +402,9 @@ class MarineVessel(AbstractDynamics):
 
     def _restoring(self, afloat: Afloat, gravity_mps2: Real) -> Wrench:
         """Of buoyancy and weight, and of the payload's weight."""
-        weight_n, centre = self.mass_kg * gravity_mps2, self.centre_of_mass_body_m
+        weight_n, center = self.mass_kg * gravity_mps2, self.center_of_mass_body_m
         load = Wrench(afloat.up_body * (-self.payload_kg * gravity_mps2), Vec3.zero())
-        hull = self.hydrostatics.wrench(afloat, weight_n, centre)
+        hull = self.hydrostatics.wrench(afloat, weight_n, center)
         return hull + load.at(self.payload_body_m)
 
     def _outside(self, pose: Pose, airspeed_body_mps: Vec3, surroundings: Surroundings) -> Wrench:
@@ -416,7 +416,7 @@ class MarineVessel(AbstractDynamics):
             0.0,
         )
         whole = Wrench(force, Vec3.zero()) + pushed(pose, surroundings)
-        return whole.at(self.centre_of_mass_body_m)
+        return whole.at(self.center_of_mass_body_m)
 
     def _afloat(self, pose: Pose, inverse: Quaternion, surroundings: Surroundings) -> Afloat:
         water, gravity = surroundings.water, surroundings.gravity_mps2

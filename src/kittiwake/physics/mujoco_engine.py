@@ -206,7 +206,7 @@ class _Machine:
         body = spec.worldbody.add_body(name=name, mass=collider.mass_kg, explicitinertial=True)
         inertia = collider.inertia_kgm2
         body.fullinertia = [*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]]
-        body.ipos = collider.centre_of_mass_body_m
+        body.ipos = collider.center_of_mass_body_m
         body.add_freejoint()
         meets = collider.meets
         for solid in collider.solids:
@@ -384,7 +384,7 @@ def _collider(name: str, vehicle: Vehicle) -> Collider:
 def _refuse_overlaps(machine: _Machine, world: World, vehicles: Mapping[str, Vehicle]) -> None:
     """Refuses bodies that begin inside of each other: they would be thrown out."""
     platforms = [platform.support(0.0) for platform in world.platforms]
-    rows = [_row(p.centre_world_m, p.q_world_from_support) for p in platforms]
+    rows = [_row(p.center_world_m, p.q_world_from_support) for p in platforms]
     starts = [vehicle.start.kinematics() for vehicle in vehicles.values()]
     rows += [_row(start.position_world_m, start.q_world_from_body) for start in starts]
     for one, other, depth_m in machine.overlaps(np.reshape(rows, (-1, COLUMNS))):

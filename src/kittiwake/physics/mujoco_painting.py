@@ -1,8 +1,8 @@
 """What there is to see in a world, as a model for MuJoCo's pictures.
 
-Ground, obstacles, platforms and the vehicles are solids in plain colours; the ground is a checker
-of squares of ``SQUARE_M``, blue where vessels float on it. Obstacles take the colours of
-``OBSTACLE_COLOURS`` in turn. Light falls from above, without shadows. A deck bears the AprilTag of
+Ground, obstacles, platforms and the vehicles are solids in plain colors; the ground is a checker
+of squares of ``SQUARE_M``, blue where vessels float on it. Obstacles take the colors of
+``OBSTACLE_COLORS`` in turn. Light falls from above, without shadows. A deck bears the AprilTag of
 its number (family 36h11; Olson 2011, "AprilTag: A robust and flexible visual fiducial system"): the
 black square is ``TAG_SHARE`` of the deck's smaller side, and white is around it.
 """
@@ -31,17 +31,17 @@ TAG_ABOVE_M = 2e-4
 SQUARE_M, GROUND_PIXELS = 1.0, 256
 # of what is round: flat to 0.1 % of its radius
 SLICES, STACKS = 64, 64
-OBSTACLE_COLOURS = (
+OBSTACLE_COLORS = (
     (0.8, 0.1, 0.1),
     (0.9, 0.6, 0.1),
     (0.1, 0.5, 0.2),
     (0.4, 0.2, 0.6),
     (0.5, 0.4, 0.3),
 )
-VEHICLE_COLOUR, DECK_COLOUR = (0.2, 0.25, 0.3), (0.55, 0.55, 0.55)
-LAND_COLOURS = ((0.35, 0.45, 0.3), (0.45, 0.52, 0.38))
-WATER_COLOURS = ((0.13, 0.32, 0.45), (0.17, 0.38, 0.52))
-SKY_COLOUR = (0.7, 0.8, 0.9)
+VEHICLE_COLOR, DECK_COLOR = (0.2, 0.25, 0.3), (0.55, 0.55, 0.55)
+LAND_COLORS = ((0.35, 0.45, 0.3), (0.45, 0.52, 0.38))
+WATER_COLORS = ((0.13, 0.32, 0.45), (0.17, 0.38, 0.52))
+SKY_COLOR = (0.7, 0.8, 0.9)
 AMBIENT, DIFFUSE = 0.55, 0.45
 LIGHT_WORLD = (0.2, 0.1, -1.0)
 
@@ -56,9 +56,9 @@ def painted(mujoco: Any, world: World, vehicles: Mapping[str, Vehicle]) -> Any:
     _light(mujoco, spec)
     _paint_ground(mujoco, spec, world, vehicles)
     for number, obstacle in enumerate(world.obstacles):
-        colour = OBSTACLE_COLOURS[number % len(OBSTACLE_COLOURS)]
+        color = OBSTACLE_COLORS[number % len(OBSTACLE_COLORS)]
         for solid in obstacle.solids_world():
-            _solid(mujoco, spec, spec.worldbody, solid, colour)
+            _solid(mujoco, spec, spec.worldbody, solid, color)
     looks = [*map(_platform_look, world.platforms), *map(_vehicle_look, vehicles.values())]
     decks = [look.deck for look in looks if look.deck is not None]
     if len(decks) > TAGS:
@@ -68,9 +68,9 @@ def painted(mujoco: Any, world: World, vehicles: Mapping[str, Vehicle]) -> Any:
     for number, look in enumerate(looks):
         body = spec.worldbody.add_body(name=body_name(number), mocap=True)
         for solid in look.solids:
-            _solid(mujoco, spec, body, solid, VEHICLE_COLOUR)
+            _solid(mujoco, spec, body, solid, VEHICLE_COLOR)
         if look.deck is not None:
-            _solid(mujoco, spec, body, look.deck, DECK_COLOUR)
+            _solid(mujoco, spec, body, look.deck, DECK_COLOR)
             _tag(mujoco, spec, body, look.deck, tag)
             tag += 1
     spec.worldbody.add_camera(name="camera")
@@ -114,7 +114,7 @@ def _floats(vehicle: Vehicle) -> bool:
 
 
 def _light(mujoco: Any, spec: Any) -> None:
-    # lengths below are in metres, whatever the size of the world
+    # lengths below are in meters, whatever the size of the world
     spec.stat.extent = 1.0
     spec.visual.quality.numslices, spec.visual.quality.numstacks = SLICES, STACKS
     spec.visual.headlight.ambient = [AMBIENT] * 3
@@ -131,8 +131,8 @@ def _light(mujoco: Any, spec: Any) -> None:
         name="sky",
         type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
         builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
-        rgb1=SKY_COLOUR,
-        rgb2=SKY_COLOUR,
+        rgb1=SKY_COLOR,
+        rgb2=SKY_COLOR,
         width=8,
         height=8,
     )
@@ -140,7 +140,7 @@ def _light(mujoco: Any, spec: Any) -> None:
 
 def _paint_ground(mujoco: Any, spec: Any, world: World, vehicles: Mapping[str, Vehicle]) -> None:
     floats = any(map(_floats, vehicles.values()))
-    one, other = WATER_COLOURS if floats or WAVES in world.processes else LAND_COLOURS
+    one, other = WATER_COLORS if floats or WAVES in world.processes else LAND_COLORS
     spec.add_texture(
         name="ground",
         type=mujoco.mjtTexture.mjTEXTURE_2D,
@@ -151,23 +151,23 @@ def _paint_ground(mujoco: Any, spec: Any, world: World, vehicles: Mapping[str, V
         height=GROUND_PIXELS,
     )
     repeat = 0.5 / SQUARE_M
-    _material(mujoco, spec, "ground", (repeat, repeat), in_metres=True)
+    _material(mujoco, spec, "ground", (repeat, repeat), in_meters=True)
     add_ground(mujoco, spec, float(world.ground_z_m)).material = "ground"
 
 
 def _material(
-    mujoco: Any, spec: Any, name: str, repeat: tuple[float, float], *, in_metres: bool
+    mujoco: Any, spec: Any, name: str, repeat: tuple[float, float], *, in_meters: bool
 ) -> None:
     material = spec.add_material(name=name)
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
-    material.texrepeat, material.texuniform = repeat, in_metres
+    material.texrepeat, material.texuniform = repeat, in_meters
     material.specular = material.reflectance = 0.0
 
 
 def _solid(
-    mujoco: Any, spec: Any, body: Any, solid: Solid, colour: tuple[float, float, float]
+    mujoco: Any, spec: Any, body: Any, solid: Solid, color: tuple[float, float, float]
 ) -> None:
-    add_solid(mujoco, spec, body, solid).rgba = [*colour, 1.0]
+    add_solid(mujoco, spec, body, solid).rgba = [*color, 1.0]
 
 
 def _tag(mujoco: Any, spec: Any, body: Any, deck: Solid, number: int) -> None:
@@ -182,7 +182,7 @@ def _tag(mujoco: Any, spec: Any, body: Any, deck: Solid, number: int) -> None:
         nchannel=3,
     )
     texture.data = np.repeat(pixels[..., None], 3, axis=-1).tobytes()
-    _material(mujoco, spec, name, (1.0, 1.0), in_metres=False)
+    _material(mujoco, spec, name, (1.0, 1.0), in_meters=False)
     half = min(deck.sizes_m[:2]) * TAG_SHARE * WHITE_CELLS / TAG_CELLS
     x, y, z = deck.place_m
     body.add_geom(

@@ -1,6 +1,6 @@
 """Pictures of a world, drawn by MuJoCo without a screen; ``mujoco_painting`` says what is seen.
 
-They are drawn twice: the colours with several samples a pixel, the depth with one, in the pixel's
+They are drawn twice: the colors with several samples a pixel, the depth with one, in the pixel's
 middle. All drawing happens in one thread, to which the graphics library is bound.
 """
 

@@ -34,7 +34,7 @@ ORIGIN = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 # in distances from the eye to what it looks at
 NEAR, FAR, SHADOWS, ABOVE = 0.02, 2000.0, 1.0, 2.0
 LIGHT_WORLD = (0.45, -0.6, -1.0)
-# so that what is level has just its own colour
+# so that what is level has just its own color
 AMBIENT, DIFFUSE, SPECULAR = 0.6, 0.5, 0.15
 SHININESS = 0.4
 # the sky is as bright at the horizon as what is far away
@@ -224,7 +224,7 @@ def _give_all_back() -> None:
 def _model(mujoco: Any, looks: Sequence[tuple[Shaded, Look, int]]) -> Any:
     """A model whose geoms are so many of each look, in order."""
     spec = mujoco.MjSpec()
-    # lengths below are in metres, whatever the size of the world
+    # lengths below are in meters, whatever the size of the world
     spec.stat.extent = 1.0
     spec.visual.headlight.ambient = [AMBIENT] * 3
     spec.visual.headlight.diffuse = spec.visual.headlight.specular = [0.0] * 3
@@ -303,7 +303,7 @@ def _thinned(lines: Sequence[Line], pixel_m: float) -> list[Float64[np.ndarray, 
 
 
 def _line_rgba(line: Line) -> Float32[np.ndarray, "4"]:
-    """So that a line has its colour though MuJoCo draws it twice, for the light and for its shadow.
+    """So that a line has its color though MuJoCo draws it twice, for the light and for its shadow.
 
     One that hides what is behind is added to itself, one that does not hides it twice.
     """

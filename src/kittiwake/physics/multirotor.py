@@ -1,6 +1,6 @@
 """A rigid body with four rotors, and with whatever else pushes it.
 
-The wrench is the sum of the rotors' (each about its hub, moved to the centre of mass) and of the
+The wrench is the sum of the rotors' (each about its hub, moved to the center of mass) and of the
 other forces. A rotor of axial inertia J with spin s resists being turned over with the body, and
 turns the body against its own acceleration (Bouabdallah 2007, "Design and control of quadrotors
 with application to autonomous flying", equations 2.12-2.14):
@@ -255,10 +255,10 @@ class Multirotor(AbstractBody):
 
     def _wrench(self, flow: Flow, speeds_radps: Speeds) -> Wrench:
         rotors = self._rotor_wrenches(flow, speeds_radps)
-        about_centre = [
+        about_center = [
             wrench.at(hub) for wrench, hub in zip(rotors, self.hubs_body_m, strict=True)
         ]
-        whole = reduce(add, [*about_centre, *(force.wrench(flow) for force in self.forces)])
+        whole = reduce(add, [*about_center, *(force.wrench(flow) for force in self.forces)])
         return jax.tree.map(jnp.asarray, whole)
 
     def _rotor_wrenches(self, flow: Flow, speeds_radps: Speeds) -> list[Wrench]:

@@ -70,7 +70,7 @@ class Riding(eqx.Module):
 
 
 class Ride(eqx.Module):
-    """How a body rides the waves; the defaults are of a light craft of about a metre."""
+    """How a body rides the waves; the defaults are of a light craft of about a meter."""
 
     heave: Response = Response(12.0, 0.3)
     roll: Response = Response(12.0, 0.2)

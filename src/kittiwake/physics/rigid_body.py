@@ -9,7 +9,7 @@ equations 6.42-6.44): with the momenta (p, l) = (M_rb + M_A) (v, omega) in the b
 
     dp/dt + omega x p = F + m g,    dl/dt + omega x l + v x p = tau.
 
-Attitude: dq/dt = q (0, omega) / 2 (Sola 2017, equation 201), normalised after each step.
+Attitude: dq/dt = q (0, omega) / 2 (Sola 2017, equation 201), normalized after each step.
 """
 
 from typing import Annotated
@@ -29,7 +29,7 @@ Matrix6 = tuple[Row, Row, Row, Row, Row, Row]
 
 
 class Pose(eqx.Module):
-    """Where the centre of mass is, and the attitude."""
+    """Where the center of mass is, and the attitude."""
 
     position_world_m: Vec3
     q_world_from_body: Quaternion

@@ -6,7 +6,7 @@
 
 A quadrotor as Kemper describes it, after Micklisch, Hilliard and ElAarag (2021), "Modeling and
 simulation of autonomous quadrotor systems and their onboard sensors", equations 21 to 23: a cuboid,
-and two rods that cross in its centre. The source takes the rods as thin; here they have a radius.
+and two rods that cross in its center. The source takes the rods as thin; here they have a radius.
 Homogeneous solids; where they overlap both count.
 """
 
@@ -25,11 +25,11 @@ MASS_KG, SIZE_M, PLACE_M = Bounds(1e-9, 1e9), Bounds(1e-6, 1e6), Bounds(-1e6, 1e
 
 
 class Solid(eqx.Module):
-    """Mass, where its centre is, and the inertia about that centre."""
+    """Mass, where its center is, and the inertia about that center."""
 
     mass_kg: Annotated[Real, POSITIVE]
     inertia_kgm2: Inertia
-    centre_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    center_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
 
 
 class Cuboid(eqx.Module):
@@ -83,25 +83,25 @@ class Shape(eqx.Module):
 
 
 def cuboid(mass_kg: Real, edges_body_m: Vec3) -> Inertia:
-    """About the centre, of edges along the axes."""
+    """About the center, of edges along the axes."""
     xx, yy, zz = (edge * edge * mass_kg / 12.0 for edge in _components(edges_body_m))
     return Inertia(yy + zz, xx + zz, xx + yy)
 
 
 def cylinder(mass_kg: Real, radius_m: Real, length_m: Real, axis: Axis) -> Inertia:
-    """About the centre."""
+    """About the center."""
     along = mass_kg * radius_m**2 / 2.0
     across = mass_kg * (3.0 * radius_m**2 + length_m**2) / 12.0
     return Inertia(*(along if axis == name else across for name in ("x", "y", "z")))
 
 
 def assembled(*solids: Solid) -> Solid:
-    """All of them as one, about their common centre of mass."""
+    """All of them as one, about their common center of mass."""
     mass = sum(solid.mass_kg for solid in solids)
-    moment = sum((solid.centre_body_m * solid.mass_kg for solid in solids), start=Vec3.zero())
-    centre = moment / mass
-    moved = [_about(solid, solid.centre_body_m - centre) for solid in solids]
-    return Solid(mass, Inertia(*(sum(entries) for entries in zip(*moved, strict=True))), centre)
+    moment = sum((solid.center_body_m * solid.mass_kg for solid in solids), start=Vec3.zero())
+    center = moment / mass
+    moved = [_about(solid, solid.center_body_m - center) for solid in solids]
+    return Solid(mass, Inertia(*(sum(entries) for entries in zip(*moved, strict=True))), center)
 
 
 def crossed_quadrotor(
@@ -121,7 +121,7 @@ def crossed_quadrotor(
 
 
 def _about(solid: Solid, offset_m: Vec3) -> tuple[Real, Real, Real, Real, Real, Real]:
-    """The entries xx, yy, zz, xy, xz, yz about a point from which the centre lies so far."""
+    """The entries xx, yy, zz, xy, xz, yz about a point from which the center lies so far."""
     x, y, z = _components(offset_m)
     own, mass = solid.inertia_kgm2, solid.mass_kg
     return (

@@ -112,7 +112,7 @@ class Stance(eqx.Module):
 
     def _wrench(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Wrench:
         press = self._presses(pose, twist, elapsed_s)
-        inverse = pose.q_world_from_body.normalised().inverse()
+        inverse = pose.q_world_from_body.normalized().inverse()
         return Wrench(
             inverse.rotate(jax.tree.map(jnp.sum, press.force_n)),
             inverse.rotate(jax.tree.map(jnp.sum, press.torque_nm)),
@@ -148,7 +148,7 @@ class Stance(eqx.Module):
     def _presses(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Press:
         """Of all feet, along a leading axis."""
         # between the ends of a step a quaternion is of unit length only nearly
-        q = pose.q_world_from_body.normalised()
+        q = pose.q_world_from_body.normalized()
         omega = q.rotate(twist.angular_velocity_body_radps)
 
         def press(point_body_m: Vec3, foothold: Foothold) -> Press:
@@ -248,7 +248,7 @@ def _ground(position_world_m: Vec3, surroundings: Surroundings) -> Support:
     """As a deck without end."""
     height_m = position_world_m.z - surroundings.height_above_ground_m
     return Support(
-        centre_world_m=Vec3(0.0, 0.0, height_m),
+        center_world_m=Vec3(0.0, 0.0, height_m),
         q_world_from_support=Quaternion.identity(),
         velocity_world_mps=Vec3.zero(),
         angular_velocity_world_radps=Vec3.zero(),

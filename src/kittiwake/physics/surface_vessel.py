@@ -1,7 +1,7 @@
 """A vessel on the water: surge, sway and yaw, and how it rides the waves.
 
 Manoeuvring equations after Fossen (2011), "Handbook of Marine Craft Hydrodynamics and Motion
-Control", sections 6.3-6.5 and 8.3, with the origin in the centre of mass::
+Control", sections 6.3-6.5 and 8.3, with the origin in the center of mass::
 
     M nu_r' + C(nu_r) nu_r + D(nu_r) nu_r = tau,    nu_r = nu - nu_c
     x' = u cos psi - v sin psi,   y' = u sin psi + v cos psi,   psi' = r

@@ -267,9 +267,9 @@ class LiveCourse(AbstractContextManager["LiveCourse"]):
         self._touched = True
         self._requests.put(lambda state: self._placed(state, vehicle, start))
 
-    def switch(self, vehicle: str, behaviours: Sequence[str]) -> None:
-        """Makes only these of a vehicle's behaviours count."""
-        self._ask(lambda fleet, state: fleet.switched(state, vehicle, behaviours))
+    def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
+        """Makes only these of a vehicle's behaviors count."""
+        self._ask(lambda fleet, state: fleet.switched(state, vehicle, behaviors))
 
     def change(self, path: str, value: str) -> None:
         """Gives a value of the scenario anew, written as in its file; the newest one counts."""

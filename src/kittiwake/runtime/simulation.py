@@ -10,7 +10,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.analysis.flock import flock_metrics
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.summary import Flown, summarise
+from kittiwake.analysis.summary import Flown, summarize
 from kittiwake.analysis.survey import survey_metrics
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
@@ -130,7 +130,7 @@ class Simulation:
 
     def summary(self, log: Log, flight: Flight, outcome: Outcome) -> dict[str, Any]:
         """What ``summary.json`` says of a flight."""
-        summary = summarise(
+        summary = summarize(
             log,
             scenario=self.scenario.name,
             seed=flight.seed,
@@ -143,9 +143,9 @@ class Simulation:
             compile_s=outcome.compile_s,
             vehicles={name: _flown(vehicle) for name, vehicle in self.scenario.vehicles.items()},
         )
-        summarised = replace(log, summary=summary)
-        summary["metrics"] |= survey_metrics(summarised, self.scenario, flight.seed)
-        summary["metrics"] |= flock_metrics(summarised, self.scenario)
+        summarized = replace(log, summary=summary)
+        summary["metrics"] |= survey_metrics(summarized, self.scenario, flight.seed)
+        summary["metrics"] |= flock_metrics(summarized, self.scenario)
         summary["metrics"] |= task_metrics(self.scenario, flight.state)
         return summary
 
@@ -202,16 +202,16 @@ class Simulation:
         """
         self._started().begin_step(vehicle, step)
 
-    def switch(self, vehicle: str, behaviours: Sequence[str]) -> None:
-        """Makes only these of a vehicle's behaviours count, from the next ``step()`` on.
+    def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
+        """Makes only these of a vehicle's behaviors count, from the next ``step()`` on.
 
         They are named by their kinds, as in ``["separation", "cohesion"]``; the second one of a
         kind has a number, as ``targeting-2``.
 
         Raises:
-            CommandError: if there is no such vehicle, or it has no such behaviour.
+            CommandError: if there is no such vehicle, or it has no such behavior.
         """
-        self._started().switch(vehicle, behaviours)
+        self._started().switch(vehicle, behaviors)
 
     @property
     def _is_single(self) -> bool:

@@ -94,11 +94,11 @@ class Stepper:
             state = self._packing.unpack(self._floats, self._words)
             self._floats, self._words = self._pack(self._fleet.begun_at(state, vehicle, step))
 
-    def switch(self, vehicle: str, behaviours: Sequence[str]) -> None:
-        """From the next physics step on only these of a vehicle's behaviours count."""
+    def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
+        """From the next physics step on only these of a vehicle's behaviors count."""
         with self._mode():
             state = self._packing.unpack(self._floats, self._words)
-            switched = self._fleet.switched(state, vehicle, behaviours)
+            switched = self._fleet.switched(state, vehicle, behaviors)
             self._floats, self._words = self._pack(switched)
 
     def observe(self) -> dict[str, Observation]:

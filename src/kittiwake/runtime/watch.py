@@ -193,5 +193,5 @@ def _turned_over(table: Table) -> Float64[np.ndarray, " rows"]:
 
 def _touchdown(table: Table, row: int) -> str:
     speed_mps, on_deck, offset_m = table.part((TOUCH_SPEED, TOUCHED_DECK, TOUCH_OFFSET))[row]
-    where = f", {offset_m:.3g} m from the deck's centre" if on_deck else ""
+    where = f", {offset_m:.3g} m from the deck's center" if on_deck else ""
     return f"touched down at {speed_mps:.3g} m/s{where}"

@@ -294,7 +294,7 @@ class ComponentBuilder:
                     "leave mass_kg out, or give solids of this mass"
                 )
                 raise ScenarioError(message)
-            self._note_center(key, whole.centre_body_m, "from the point that they are placed about")
+            self._note_center(key, whole.center_body_m, "from the point that they are placed about")
             inertia = dataclasses.asdict(whole.inertia_kgm2)
             return parameters | {MASS: mass_kg, INERTIA: inertia}
         return {name: value for name, value in parameters.items() if name != INERTIA}

@@ -11,7 +11,7 @@ from kittiwake.environment.obstacles.triangles import TriangleMesh
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_TRIANGLES = 200_000
-# beyond, single precision shows less than a tenth of a metre
+# beyond, single precision shows less than a tenth of a meter
 MAX_COORDINATE_M = 1e6
 # of a binary STL file: before the triangles, where the last four tell their number; and of each
 HEADER_BYTES, FACET_BYTES = 84, 50
@@ -27,7 +27,7 @@ FORMATS = {".stl": "stl", ".obj": "obj"}
 
 
 def read_mesh(path: Path) -> TriangleMesh:
-    """The triangles in a file, with its numbers taken for metres.
+    """The triangles in a file, with its numbers taken for meters.
 
     Raises:
         ScenarioError: if the file is missing, too large, of another kind, broken or without a
@@ -74,7 +74,7 @@ def _corners(path: Path, content: bytes) -> Float[np.ndarray, "triangles 3 3"]:
         _refuse_cut_off(path, content)
     else:
         content = _plain_obj(path, content)
-    # what a file names besides, such as colours, is neither needed nor looked for
+    # what a file names besides, such as colors, is neither needed nor looked for
     options = {"skip_materials": True} if kind == "obj" else {}
     try:
         mesh = trimesh.load_mesh(BytesIO(content), file_type=kind, process=False, **options)
@@ -113,7 +113,7 @@ def _plain_obj(path: Path, content: bytes) -> bytes:
     # not a list of all lines, which takes as long as all else
     ended = content if b"\n" in content else content.replace(b"\r", b"\n")
     for number, line in enumerate(BytesIO(ended), start=1):
-        # normals, colours and comments may be most of a file
+        # normals, colors and comments may be most of a file
         if line[:2] not in BEGINNINGS and not line[:1].isspace():
             continue
         words = line.split(None, MAX_TRIANGLES + 4)

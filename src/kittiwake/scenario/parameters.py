@@ -44,7 +44,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from kittiwake.actuators import BATTERIES
-from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.estimator import AbstractEstimator
@@ -79,7 +79,7 @@ from kittiwake.scenario.problems import (
     Plain,
     render_problems,
 )
-from kittiwake.swarm import BEHAVIOURS
+from kittiwake.swarm import BEHAVIORS
 
 # What a compiled program can hold in an integer.
 SMALLEST_INTEGER = -(2**63)
@@ -95,7 +95,7 @@ NOT_A_FILE = "not_a_file"
 # of these a parameter may be any registered kind
 REGISTRIES: dict[Any, Registry] = {
     AbstractBattery: BATTERIES,
-    AbstractBehaviour: BEHAVIOURS,
+    AbstractBehavior: BEHAVIORS,
     AbstractEstimator: BASES,
     AbstractGuidance: TASKS,
     AbstractForce: FORCES,

@@ -27,7 +27,7 @@ from kittiwake.vehicles import VEHICLES
 
 # the keys of what is drawn for each episode of a task: fully, in both spellings, and by difficulty
 BY_DIFFICULTY = "curriculum"
-DRAWN = ("randomise", "randomize", BY_DIFFICULTY)
+DRAWN = ("randomize", "randomise", BY_DIFFICULTY)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ FIRST_LINE = re.compile(r"#[abcd][PV]")
 PASSED_OVER = ("#", "+", "%", "/*", "V", "EP", "EV")
 # CCC, a placeholder, is that of the versions before c
 TIMES_OF_GPS = ("GPS", "GAL", "QZS", "CCC", "ccc")
-# of an orbit around the Earth, in kilometres
+# of an orbit around the Earth, in kilometers
 LOWEST_KM, HIGHEST_KM = 6_400.0, 100_000.0
 
 
@@ -147,7 +147,7 @@ def _place(line: str, epochs: list[_Epoch]) -> None:
     except ValueError:
         message = (
             f"{shortened(line)} is no position; write P, G and the number, then x, y and z in "
-            "kilometres, 14 characters each"
+            "kilometers, 14 characters each"
         )
         raise ValueError(message) from None
     if not epochs:
@@ -161,8 +161,8 @@ def _place(line: str, epochs: list[_Epoch]) -> None:
         return
     if not LOWEST_KM <= math.hypot(x, y, z) <= HIGHEST_KM:
         message = (
-            f"{math.hypot(x, y, z):g} km from the Earth's centre is no orbit; positions are in "
-            f"kilometres, from {LOWEST_KM:g} to {HIGHEST_KM:g}"
+            f"{math.hypot(x, y, z):g} km from the Earth's center is no orbit; positions are in "
+            f"kilometers, from {LOWEST_KM:g} to {HIGHEST_KM:g}"
         )
         raise ValueError(message)
     known[satellite] = (x, y, z)

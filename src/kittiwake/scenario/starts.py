@@ -148,14 +148,14 @@ def _in_vessel(
     east, north, up = (starts_m - place.array).T
     c, s = cos(vessel.start.yaw_rad), sin(vessel.start.yaw_rad)
     ahead, aside = c * east + s * north, c * north - s * east
-    centre, sides = deck.centre_body_m, vessel.dynamics.size_body_m
-    within = np.abs(ahead - float(centre.x)) <= 0.5 * float(deck.length_m)
-    within &= np.abs(aside - float(centre.y)) <= 0.5 * float(deck.width_m)
+    center, sides = deck.center_body_m, vessel.dynamics.size_body_m
+    within = np.abs(ahead - float(center.x)) <= 0.5 * float(deck.length_m)
+    within &= np.abs(aside - float(center.y)) <= 0.5 * float(deck.width_m)
     within &= up > -0.5 * float(sides.z)
     names = [*flying] if within.any() else []
     for inside in np.flatnonzero(within).tolist():
         other, height_m = names[inside], float(up[inside])
-        stands_m = float(centre.z) + float(flying[other].dynamics.standing_height_m or 0.0)
+        stands_m = float(center.z) + float(flying[other].dynamics.standing_height_m or 0.0)
         if stands_m - height_m > MAX_DEPTH_M:
             said = (
                 f"it starts in {name}, {stands_m - height_m:.3g} m below where it would "

@@ -101,7 +101,7 @@ def read_body(path: Path, link: str | None) -> DescribedBody:
     solids = [_solid(inertials[name], pose) for name, pose in poses.items()]
     whole = solids[0] if len(solids) == 1 else assembled(*solids)
     properties = MassProperties(float(whole.mass_kg), whole.inertia_kgm2)
-    return DescribedBody(properties, whole.centre_body_m, carrier, includes)
+    return DescribedBody(properties, whole.center_body_m, carrier, includes)
 
 
 @dataclass(frozen=True)

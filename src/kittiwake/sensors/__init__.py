@@ -24,7 +24,7 @@ SENSORS = Registry(
             "kittiwake.sensors.beacon:Beacon", "where the deck of the vehicle's partner says it is"
         ),
         "camera": Entry(
-            "kittiwake.sensors.camera:Camera", "pictures in colour, with depths if wanted"
+            "kittiwake.sensors.camera:Camera", "pictures in color, with depths if wanted"
         ),
         "gnss": Entry(
             "kittiwake.sensors.gnss:Gnss", "position and velocity by satellites, with dilutions"
@@ -94,8 +94,8 @@ SENSOR_ERRORS = Registry(
         ),
         "latency": Entry("kittiwake.sensors.errors.latency:Latency", "samples arrive late"),
         "noise": Entry("kittiwake.sensors.errors.noise:Noise", "white noise"),
-        "quantisation": Entry(
-            "kittiwake.sensors.errors.quantisation:Quantisation", "numbers in whole steps"
+        "quantization": Entry(
+            "kittiwake.sensors.errors.quantization:Quantization", "numbers in whole steps"
         ),
         "saturation": Entry(
             "kittiwake.sensors.errors.saturation:Saturation", "numbers end at limits"

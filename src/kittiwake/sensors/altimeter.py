@@ -3,7 +3,7 @@
     n' = e^(-dt/tau) n + sigma sqrt(1 - e^(-2 dt/tau)) N(0, 1)
     h = z + n,    h_rate = (h - h_before) / dt
 
-z: height of the centre of mass in the world. Source: QRSim (R. De Nardi, 2013), AltimeterGM, whose
+z: height of the center of mass in the world. Source: QRSim (R. De Nardi, 2013), AltimeterGM, whose
 default multiplies the noise by e^(-300 dt): 3 mm that hardly outlast a sample of 20 ms, so that the
 rate is 0.21 m/s off. Its version of 2012 means a slow drift: a time constant of 3000 s with 0.03 m
 added per sample, 8.2 m in all.

@@ -2,7 +2,7 @@
 
     y_k = |p - a_k| + n,    n evenly spread in [-b, b]
 
-p: the vehicle's centre of mass; a_k: the anchor whose turn it is; n: noise. A reading is cut to the
+p: the vehicle's center of mass; a_k: the anchor whose turn it is; n: noise. A reading is cut to the
 range; an anchor farther away does not answer, and the longest range is told as not valid.
 
 Source: the Matlab drone simulator of R. Coronel: eight anchors, of which 4 to 8 are used, noise of

@@ -25,7 +25,7 @@ class Barometer(AbstractSensor):
     """Pressure with noise and a drift that forgets.
 
     The noise is that of TE's MS5611-01BA03 at its finest (data sheet: 0.012 mbar, 8 ms a sample).
-    The drift is chosen: about half a metre in a minute, two and a half in all.
+    The drift is chosen: about half a meter in a minute, two and a half in all.
     """
 
     measures: ClassVar[type] = PressureMeasurement
@@ -61,7 +61,7 @@ class MicklischBarometer(AbstractSensor):
     """The barometer of Micklisch et al. (2021): noise evenly spread within a bound.
 
     Section 3.6 of their paper: a BMP180 at 200 Hz with a largest deviation of 0.06, which is that
-    sensor's noise in hectopascals (half a metre).
+    sensor's noise in hectopascals (half a meter).
     """
 
     measures: ClassVar[type] = PressureMeasurement

@@ -47,4 +47,4 @@ class Beacon(AbstractSensor):
         deck = inputs.surroundings.partner
         assert deck is not None, "a vehicle with a beacon has a partner"
         yaw = deck.q_world_from_support.to_euler().yaw_rad
-        return DeckMeasurement(deck.centre_world_m, deck.velocity_world_mps, yaw)
+        return DeckMeasurement(deck.center_world_m, deck.velocity_world_mps, yaw)

@@ -1,4 +1,4 @@
-"""A camera that gives pictures in colour, with the depth of each pixel if wanted.
+"""A camera that gives pictures in color, with the depth of each pixel if wanted.
 
 A pinhole with square pixels as in ``range_camera``: w pixels wide and h high, the focal length is
 f = w / (2 tan(A / 2)) pixels with the horizontal field of view A. The picture is drawn of the
@@ -38,7 +38,7 @@ from kittiwake.sensors.mount import Mount
 
 # of a picture's intensities
 WHITE = 255.0
-COLOURS = 3
+COLORS = 3
 
 
 class ImageMeasurement(AbstractMeasurement):
@@ -47,15 +47,15 @@ class ImageMeasurement(AbstractMeasurement):
     Where no depth is known it holds the longest range, not valid; both are None without depth.
     """
 
-    colour: Float[Array, "rows columns 3"]
+    color: Float[Array, "rows columns 3"]
     depth_m: Float[Array, "rows columns"] | None = None
     valid: Bool[Array, "rows columns"] | None = None
 
 
-class ColourMeasurement(AbstractMeasurement):
+class ColorMeasurement(AbstractMeasurement):
     """What an ``ImageMeasurement`` without depths holds."""
 
-    colour: Float[Array, "rows columns 3"]
+    color: Float[Array, "rows columns 3"]
 
 
 class Camera(AbstractSensor):
@@ -70,7 +70,7 @@ class Camera(AbstractSensor):
         depth: whether it tells depths, too.
         min_range_m: the least depth that it tells.
         max_range_m: the largest.
-        intensity_deviation: sigma, of each colour of each pixel.
+        intensity_deviation: sigma, of each color of each pixel.
     """
 
     measures: ClassVar[type] = ImageMeasurement
@@ -103,12 +103,12 @@ class Camera(AbstractSensor):
 
     def measured_kind(self) -> type:
         """Depths only where they are asked for."""
-        return ImageMeasurement if self.depth else ColourMeasurement
+        return ImageMeasurement if self.depth else ColorMeasurement
 
     @property
     def numbers(self) -> int:
-        """How many a picture has: the colours of each pixel, its depth and whether there is one."""
-        return self.width * self.height * (COLOURS + 2 * self.depth)
+        """How many a picture has: the colors of each pixel, its depth and whether there is one."""
+        return self.width * self.height * (COLORS + 2 * self.depth)
 
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
@@ -117,15 +117,15 @@ class Camera(AbstractSensor):
         del dt_s
         dtype = jnp.result_type(float)
         size = (self.height, self.width)
-        form = [jax.ShapeDtypeStruct((*size, COLOURS), np.uint8)]
+        form = [jax.ShapeDtypeStruct((*size, COLORS), np.uint8)]
         form += [jax.ShapeDtypeStruct(size, np.float32)] * self.depth
         view = CameraView.of(inputs.truth, self.mount, self.gimbal)
         asked = view.shot(self.horizontal_field_of_view_rad, inputs)
         frame = Frame(self.width, self.height, deep=self.depth)
         rgb, *depth = bodies(inputs).seen(partial(_look, frame), tuple(form), asked)
         noise = jax.random.normal(key, rgb.shape, dtype) * self.intensity_deviation
-        colour = jnp.clip(rgb.astype(dtype) / WHITE + noise, 0.0, 1.0)
-        return state, ImageMeasurement(colour, *self._told(depth, dtype))
+        color = jnp.clip(rgb.astype(dtype) / WHITE + noise, 0.0, 1.0)
+        return state, ImageMeasurement(color, *self._told(depth, dtype))
 
     def _told(
         self, depth: list[Array], dtype: np.dtype

@@ -5,7 +5,7 @@ world, which all receivers share, white noise n_i of the receiver's own, and the
 clock. b is solved for with p, so that the fix is the same whatever it is; here it is zero. Position
 and clock are found by least squares, by Gauss-Newton's method from the origin on, in differences to
 the distances from there: ``|s - p| - |s| = (p p - 2 s p) / (|s - p| + |s|)``, which in single
-precision too is good to a tenth of a millimetre at 1 km. Directions u_i from the receiver make the
+precision too is good to a tenth of a millimeter at 1 km. Directions u_i from the receiver make the
 rows ``(-u_i, 1)`` of a matrix G; the dilutions of precision are roots of sums of the diagonal of
 ``(G' G)^-1`` (Misra and Enge, 2011, section 6.1). With b eliminated its block for the position is
 the inverse of ``S = sum (u_i - u)(u_i - u)'``, u being the mean; that for the clock is ``1 / n + u'
@@ -64,7 +64,7 @@ class GnssState(eqx.Module):
 
 
 class Gnss(AbstractSensor):
-    """A receiver at the centre of mass.
+    """A receiver at the center of mass.
 
     ``satellites_tracked`` is from how many to how many it tracks, drawn for each flight; without
     it all above the mask. A mask of -90 deg sees through the Earth, as QRSim does.
@@ -197,11 +197,11 @@ class _Geometry(NamedTuple):
     """The tracked satellites' directions without their mean, and the mean.
 
     Attributes:
-        centred: zeros for satellites that do not count.
+        centered: zeros for satellites that do not count.
         inverse: of the sum of their squares, which is the position's part of ``(G' G)^-1``.
     """
 
-    centred: Float[Array, "satellites 3"]
+    centered: Float[Array, "satellites 3"]
     mean: Float[Array, "3"]
     inverse: Float[Array, "3 3"]
     number: Count
@@ -213,10 +213,10 @@ class _Geometry(NamedTuple):
         number = tracked.sum(dtype=jnp.int32)
         count = jnp.maximum(number, 1).astype(directions.dtype)
         mean = jnp.where(tracked[:, None], directions, 0.0).sum(axis=0) / count
-        centred = jnp.where(tracked[:, None], directions - mean[None], 0.0)
-        square = centred.T @ centred + DAMPING * jnp.eye(3, dtype=mean.dtype)
+        centered = jnp.where(tracked[:, None], directions - mean[None], 0.0)
+        square = centered.T @ centered + DAMPING * jnp.eye(3, dtype=mean.dtype)
         cofactors = jnp.cross(jnp.roll(square, -1, axis=0), jnp.roll(square, -2, axis=0))
-        return cls(centred, mean, cofactors.T / (square[0] @ cofactors[0]), number)
+        return cls(centered, mean, cofactors.T / (square[0] @ cofactors[0]), number)
 
     def dilutions(self) -> tuple[Real, Real, Real, Real]:
         """Horizontal, vertical, in space and of time."""
@@ -246,7 +246,7 @@ def _solved(
     def improve(guess: Float[Array, "3"], _: None) -> tuple[Float[Array, "3"], None]:
         geometry = _Geometry.of(_directions(satellites_m, guess), tracked)
         left = ranges_m - _nearer(satellites_m, guess)
-        return guess - geometry.inverse @ (geometry.centred.T @ left), None
+        return guess - geometry.inverse @ (geometry.centered.T @ left), None
 
     start = jnp.zeros(3, ranges_m.dtype)
     found, _ = jax.lax.scan(improve, start, None, length=ITERATIONS)

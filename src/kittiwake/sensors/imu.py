@@ -2,7 +2,7 @@
 
     f = q^-1 (f_c + w x (w x r)),    w_s = q^-1 w
 
-f_c: specific force of the centre of mass, w: angular velocity, both in body axes; r: where the unit
+f_c: specific force of the center of mass, w: angular velocity, both in body axes; r: where the unit
 is; q: its axes in the body. ``triad`` adds errors along these axes; the readings are then turned
 back to body axes by the same q, as autopilots do, so that an error of mounting nobody knows of is a
 misalignment.
@@ -12,7 +12,7 @@ product specification PS-MPU-6000A-00, revision 3.4 (2013), sections 6.1 and 6.2
 bias, scale and alignment after a calibration, and drift and walk, are chosen: the specification
 gives none but tolerances before calibration (20 deg/s, 50 to 80 mg, 3 %, 2 % across axes).
 
-Neglected: dw/dt x r, the tangential acceleration of a unit away from the centre of mass, which is
+Neglected: dw/dt x r, the tangential acceleration of a unit away from the center of mass, which is
 1 m/s^2 for 1 cm at 100 rad/s^2; coning and sculling within a sample.
 """
 

@@ -24,7 +24,7 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 def truth(inputs: SensorInputs) -> InertialMeasurement:
-    """Of a unit without errors at the centre of mass."""
+    """Of a unit without errors at the center of mass."""
     motion = inputs.truth
     return InertialMeasurement(motion.specific_force_body_mps2, motion.angular_velocity_body_radps)
 

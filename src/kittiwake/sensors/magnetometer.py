@@ -7,7 +7,7 @@ world; S: soft iron, diagonal; h: hard iron; n: normal noise in each sample; Q: 
 defaults are of Honeywell's HMC5883L (data sheet): 2 mG of noise, 0.92 mG a count and 1.3 G at its
 default gain; hard and soft iron are the vehicle's own and none by default.
 
-Neglected: the field's change over the world (some ten nT in a kilometre), currents of motors, the
+Neglected: the field's change over the world (some ten nT in a kilometer), currents of motors, the
 sensor's own tilt, off-diagonal soft iron, temperature.
 """
 

@@ -1,7 +1,7 @@
 """A camera that finds the marker on the deck of the vehicle's partner.
 
 The marker is the AprilTag (family 36h11) of the deck's number, s = 0.8 of the deck's smaller side.
-What is told is where its middle is from the vehicle's centre of mass, in body axes, and the yaw of
+What is told is where its middle is from the vehicle's center of mass, in body axes, and the yaw of
 the deck's x axis there. A rendered picture is searched as a real one is. Without pictures
 (``rendered: false``) the same is computed from the truth: with the distance r, the focal length f
 in pixels, the angle theta between the line of sight and the deck's normal, and the size of the
@@ -13,7 +13,7 @@ marker in the picture p = f s cos(theta) / r in pixels along its short side::
     yaw       psi + (sigma_psi / p_0) N(0, 1)
 
 with the deviations in pixels that fit the detector's errors on rendered pictures (docs/cameras.md).
-Neglected then: what stands between the camera and the deck, and the grey of the picture.
+Neglected then: what stands between the camera and the deck, and the gray of the picture.
 """
 
 import math
@@ -101,14 +101,14 @@ class Marker(AbstractSensor):
         view = CameraView.of(inputs.truth, self.mount, self.gimbal)
         if self.rendered:
             return state, self._found(view, inputs)
-        return state, self._modelled(view, inputs, key)
+        return state, self._modeled(view, inputs, key)
 
     def ideal(self, inputs: SensorInputs) -> MarkerMeasurement:
         """The truth, and whether the marker is in the picture, large enough and not too oblique."""
         view = CameraView.of(inputs.truth, self.mount, self.gimbal)
         deck = _partner(inputs)
         inverse = inputs.truth.q_world_from_body.inverse()
-        away = inverse.rotate(deck.centre_world_m - inputs.truth.position_world_m)
+        away = inverse.rotate(deck.center_world_m - inputs.truth.position_world_m)
         along = inverse.rotate(deck.q_world_from_support.rotate(Vec3(1.0, 0.0, 0.0)))
         return self._told(away, along, self._visible(view, deck))
 
@@ -126,7 +126,7 @@ class Marker(AbstractSensor):
         away = self.mount.position_body_m + q.rotate(place)
         return self._told(away, q.rotate(Vec3(numbers[3], numbers[4], numbers[5])), near)
 
-    def _modelled(
+    def _modeled(
         self, view: CameraView, inputs: SensorInputs, key: PRNGKeyArray
     ) -> MarkerMeasurement:
         """By the truth and noise."""
@@ -155,11 +155,11 @@ class Marker(AbstractSensor):
         seen = jnp.asarray(True)
         for x, y in ((1, 1), (1, -1), (-1, -1), (-1, 1)):
             corner = deck.q_world_from_support.rotate(Vec3(x * half, y * half, 0.0 * half))
-            there = inverse.rotate(deck.centre_world_m + corner - view.position_world_m)
+            there = inverse.rotate(deck.center_world_m + corner - view.position_world_m)
             high = wide * self.height / self.width
             inside = (jnp.abs(there.y) < wide * there.x) & (jnp.abs(there.z) < high * there.x)
             seen = seen & (there.x > 0.0) & inside
-        range_m, cosine = _length(view.position_world_m - deck.centre_world_m), _cosine(view, deck)
+        range_m, cosine = _length(view.position_world_m - deck.center_world_m), _cosine(view, deck)
         large = self._focal_px() * _side_m(deck) * cosine >= self.min_size_px * range_m
         facing = cosine >= jnp.cos(self.max_oblique_rad)
         return (
@@ -198,7 +198,7 @@ def _side_m(deck: Support) -> Real:
 
 def _cosine(view: CameraView, deck: Support) -> Real:
     """Of the angle between the line of sight and the deck's normal."""
-    sight = view.position_world_m - deck.centre_world_m
+    sight = view.position_world_m - deck.center_world_m
     normal = deck.q_world_from_support.rotate(Vec3(0.0, 0.0, 1.0))
     return normal.dot(sight) / _length(sight)
 

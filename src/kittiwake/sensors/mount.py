@@ -9,7 +9,7 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Mount(eqx.Module):
-    """Where a sensor is, from the centre of mass, and how its axes lie in the body's.
+    """Where a sensor is, from the center of mass, and how its axes lie in the body's.
 
     One that looks somewhere looks along its own x axis, with y to its left and z above: a pitch of
     90 degrees makes it look down, a yaw of 90 degrees to the left.

@@ -19,13 +19,13 @@ from kittiwake.geometry.scalar import Real
 
 
 class ConcentrationMeasurement(AbstractMeasurement):
-    """Of what plumes carry, in the unit of what leaves their sources per cubic metre."""
+    """Of what plumes carry, in the unit of what leaves their sources per cubic meter."""
 
     concentration: Real
 
 
 class PlumeSensor(AbstractSensor):
-    """The concentration at the centre of mass: of the ``plume`` named, or of all together."""
+    """The concentration at the center of mass: of the ``plume`` named, or of all together."""
 
     measures: ClassVar[type] = ConcentrationMeasurement
     default_rate_hz: ClassVar[float | None] = 2.0

@@ -18,7 +18,7 @@ class TerrainMeasurement(AbstractMeasurement):
 
 
 class TerrainSensor(AbstractSensor):
-    """The class of the ground straight below the centre of mass."""
+    """The class of the ground straight below the center of mass."""
 
     measures: ClassVar[type] = TerrainMeasurement
     default_rate_hz: ClassVar[float | None] = 1.0

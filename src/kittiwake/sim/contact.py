@@ -145,7 +145,7 @@ def _platform(platform: AbstractPlatform, clock: Clock) -> tuple[Any, Any]:
         surface = platform.support(time_s)
         q = surface.q_world_from_support
         rates = q.inverse().rotate(surface.angular_velocity_world_radps)
-        return _joined(surface.centre_world_m, q, surface.velocity_world_mps, rates)[None]
+        return _joined(surface.center_world_m, q, surface.velocity_world_mps, rates)[None]
 
     return row(clock.time_s), row(clock.time_s + clock.dt_s)
 

@@ -22,6 +22,7 @@ from kittiwake.core.limit import Limit
 from kittiwake.core.peers import Peers, Roster
 from kittiwake.core.presence import Presence
 from kittiwake.core.renderer import AbstractRenderer, Rendering
+from kittiwake.core.streams import Stream
 from kittiwake.core.strong import like, strong
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Scheduled, Vehicle
@@ -35,9 +36,6 @@ from kittiwake.sim.group import Group, grouped
 from kittiwake.sim.schedule import Clock, Held, run
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
 from kittiwake.sim.swarming import Membership
-
-# the stream of whoever commands
-COMMANDER = "commander"
 
 
 class Perceived(eqx.Module):
@@ -114,10 +112,10 @@ class Fleet(eqx.Module):
         self._check_precision()
         clock = Clock(jnp.asarray(0, jnp.int32), self.dt_s)
         evolving = [*self.world.processes, *swarming.streams(self.world.radio)]
-        called = named_each(key, [f"world.{name}" for name in evolving])
-        streams = {name: called[f"world.{name}"] for name in evolving}
+        called = named_each(key, [Stream.WORLD.of(name) for name in evolving])
+        streams = {name: called[Stream.WORLD.of(name)] for name in evolving}
         processes = {
-            name: Held(strong(part.component.init(named(streams[name], "init"))))
+            name: Held(strong(part.component.init(named(streams[name], Stream.INIT))))
             for name, part in self.world.processes.items()
         }
         form = jax.eval_shape(lambda: self._processed(processes, streams, clock))
@@ -137,7 +135,7 @@ class Fleet(eqx.Module):
         state = FleetState(clock.tick, clock.tick, groups, processes, streams, radio)
         if self.commander is None:
             return state
-        own = self.commander.begin(self, state, self.perceive(state), named(key, COMMANDER))
+        own = self.commander.begin(self, state, self.perceive(state), named(key, Stream.TASK))
         return dataclasses.replace(state, commander=strong(own))
 
     def advance(self, state: FleetState, commands: Mapping[str, Any] | None = None) -> FleetState:
@@ -227,13 +225,13 @@ class Fleet(eqx.Module):
         """
         return self._told(state, name, lambda guidance, own: guidance.begun_at(own, step))
 
-    def switched(self, state: FleetState, name: str, behaviours: Sequence[str]) -> FleetState:
-        """The state in which only these of a vehicle's behaviours count.
+    def switched(self, state: FleetState, name: str, behaviors: Sequence[str]) -> FleetState:
+        """The state in which only these of a vehicle's behaviors count.
 
         Raises:
-            CommandError: if there is no such vehicle, or no such behaviour.
+            CommandError: if there is no such vehicle, or no such behavior.
         """
-        return self._told(state, name, lambda guidance, own: guidance.switched(own, behaviours))
+        return self._told(state, name, lambda guidance, own: guidance.switched(own, behaviors))
 
     def _told(
         self, state: FleetState, name: str, change: Callable[[AbstractGuidance, Any], Any]
@@ -356,7 +354,7 @@ class Fleet(eqx.Module):
         if self.world.radio is None or state.radio is None:
             return None, [*surroundings]
         told = swarming.broadcast(state.groups, truths, self.roster, self.dt_s)
-        key = named(state.streams[swarming.RADIO], "step")
+        key = named(state.streams[swarming.RADIO], Stream.STEP)
         radio, peers = run(self.world.radio, state.radio, told, clock, key)
         each = swarming.split(swarming.carried_on(self.world.radio, peers, clock), self.groups)
         return radio, [swarming.knowing(*one) for one in zip(surroundings, each, strict=True)]

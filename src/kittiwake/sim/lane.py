@@ -23,6 +23,7 @@ from kittiwake.core.limit import Limit, finite
 from kittiwake.core.peers import Report
 from kittiwake.core.sensor import SensorInputs
 from kittiwake.core.signals import Off, OneOf
+from kittiwake.core.streams import Stream
 from kittiwake.core.strong import like, strong
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Scheduled, Vehicle
@@ -78,31 +79,33 @@ def begin(
     Of the world's processes only the form matters.
     """
     parts = {
-        "turbulence": vehicle.turbulence,
-        "guidance": vehicle.guidance,
-        **{f"controller.{i}": rung for i, rung in enumerate(vehicle.ladder)},
-        **{f"avoidance.{i}": part for i, part in enumerate(vehicle.avoidance)},
+        Stream.TURBULENCE: vehicle.turbulence,
+        Stream.GUIDANCE: vehicle.guidance,
+        **{Stream.CONTROLLER.of(i): rung for i, rung in enumerate(vehicle.ladder)},
+        **{Stream.AVOIDANCE.of(i): part for i, part in enumerate(vehicle.avoidance)},
     }
-    instruments = [f"sensor.{name}" for name in vehicle.sensors]
-    streams = named_each(key, [*parts, *instruments, "estimator", "dynamics"])
+    instruments = [Stream.SENSOR.of(name) for name in vehicle.sensors]
+    streams = named_each(key, [*parts, *instruments, Stream.ESTIMATOR, Stream.DYNAMICS])
     held = {name: Held(_first(part.component, streams[name])) for name, part in parts.items()}
     start = strong(vehicle.start.kinematics())
     inputs = SensorInputs(jnp.zeros(()), start, surroundings, world, processes)
     sensors: dict[str, Held] = {}
     samples: dict[str, Sample] = {}
     for name, part in vehicle.sensors.items():
-        stream = streams[f"sensor.{name}"]
+        stream = streams[Stream.SENSOR.of(name)]
         first, samples[name] = part.component.begin(inputs, dt_s * part.every, stream)
         sensors[name] = Held(strong(first), None if part.every == 1 else samples[name])
-    believed = vehicle.estimator.component.begin(start, named(streams["estimator"], "init"))
+    believed = vehicle.estimator.component.begin(
+        start, named(streams[Stream.ESTIMATOR], Stream.INIT)
+    )
     state = VehicleState(
         dynamics=strong(vehicle.dynamics.init(vehicle.start.kinematics(), surroundings)),
-        turbulence=held["turbulence"],
+        turbulence=held[Stream.TURBULENCE],
         sensors=sensors,
         estimator=Held(strong(believed)),
-        guidance=held["guidance"],
-        ladder=_unused(vehicle.ladder, held, "controller"),
-        avoidance=_unused(vehicle.avoidance, held, "avoidance"),
+        guidance=held[Stream.GUIDANCE],
+        ladder=_unused(vehicle.ladder, held, Stream.CONTROLLER),
+        avoidance=_unused(vehicle.avoidance, held, Stream.AVOIDANCE),
         status=jnp.asarray(0, jnp.int32),
         streams=streams,
         # all know where they begin
@@ -182,7 +185,7 @@ def act(
         command,
         perceived.surroundings,
         clock.dt_s,
-        jax.random.fold_in(state.streams["dynamics"], clock.tick),
+        jax.random.fold_in(state.streams[Stream.DYNAMICS], clock.tick),
     )
     later = VehicleState(
         dynamics=chosen(status == 0, like(moved, state.dynamics), state.dynamics),
@@ -280,7 +283,7 @@ def _disturb(
     vehicle: Vehicle, state: VehicleState, truth: Kinematics, calm: Surroundings, clock: Clock
 ) -> tuple[Held, Surroundings]:
     held, gust = run(
-        vehicle.turbulence, state.turbulence, (truth, calm), clock, state.streams["turbulence"]
+        vehicle.turbulence, state.turbulence, (truth, calm), clock, state.streams[Stream.TURBULENCE]
     )
     return held, calm.blown(gust)
 
@@ -292,7 +295,9 @@ def _sense(
     samples: dict[str, Sample] = {}
     for name, sensor in vehicle.sensors.items():
         before = state.sensors[name]
-        sensors[name], sample = run(sensor, before, inputs, clock, state.streams[f"sensor.{name}"])
+        sensors[name], sample = run(
+            sensor, before, inputs, clock, state.streams[Stream.SENSOR.of(name)]
+        )
         fresh = sample.fresh & is_due(sensor, before, clock)
         samples[name] = replace(sample, fresh=fresh)
     return sensors, samples
@@ -306,7 +311,7 @@ def _estimate(
     clock: Clock,
 ) -> tuple[Held, Kinematics]:
     inputs = EstimatorInputs(truth, *_readings(samples))
-    return run(vehicle.estimator, state.estimator, inputs, clock, state.streams["estimator"])
+    return run(vehicle.estimator, state.estimator, inputs, clock, state.streams[Stream.ESTIMATOR])
 
 
 def _readings(samples: dict[str, Sample]) -> tuple[dict[str, Any], dict[str, Flag]]:
@@ -341,7 +346,7 @@ def _decide(
         state.guidance,
         GuidanceInputs(clock.time_s, clock.tick, estimate, measurements, fresh, readings, peers),
         clock,
-        state.streams["guidance"],
+        state.streams[Stream.GUIDANCE],
     )
     # what nobody reads is not carried down the ladder
     senses = Senses(estimate, *((measurements, fresh) if vehicle.avoidance else ({}, {})))
@@ -399,11 +404,11 @@ def _descend(
 def _down(vehicle: Vehicle, clock: Clock, state: VehicleState, signal: Any, senses: Senses) -> _Way:
     rungs, streams = [rung.component for rung in vehicle.ladder], state.streams
     ladder = [
-        _anew(rung, held, streams[f"controller.{i}"])
+        _anew(rung, held, streams[Stream.CONTROLLER.of(i)])
         for i, (rung, held) in enumerate(zip(rungs, state.ladder, strict=True))
     ]
     avoidance = [
-        _anew(part.component, held, streams[f"avoidance.{i}"])
+        _anew(part.component, held, streams[Stream.AVOIDANCE.of(i)])
         for i, (part, held) in enumerate(zip(vehicle.avoidance, state.avoidance, strict=True))
     ]
     if isinstance(signal, Off):
@@ -419,7 +424,7 @@ def _down(vehicle: Vehicle, clock: Clock, state: VehicleState, signal: Any, sens
                 state.avoidance[i],
                 AvoidanceInputs(asked, *senses),
                 clock,
-                streams[f"avoidance.{i}"],
+                streams[Stream.AVOIDANCE.of(i)],
             )
         return asked
 
@@ -430,7 +435,7 @@ def _down(vehicle: Vehicle, clock: Clock, state: VehicleState, signal: Any, sens
             state.ladder[i],
             (signal, senses.estimate),
             clock,
-            streams[f"controller.{i}"],
+            streams[Stream.CONTROLLER.of(i)],
         )
         signal = clear(signal)
     return _Way(tuple(ladder), tuple(avoidance), strong(signal))
@@ -445,11 +450,11 @@ def _carried_out(vehicle: Vehicle, command: Any, clock: Clock) -> Any:
 
 
 def _unused(
-    parts: tuple[Scheduled[Any], ...], held: dict[str, Held], family: str
+    parts: tuple[Scheduled[Any], ...], held: dict[str, Held], stream: Stream
 ) -> tuple[Held, ...]:
     """Of parts that can be passed over, before the first step."""
     return tuple(
-        replace(held[f"{family}.{i}"], stale=None if part.every == 1 else jnp.asarray(True))
+        replace(held[stream.of(i)], stale=None if part.every == 1 else jnp.asarray(True))
         for i, part in enumerate(parts)
     )
 
@@ -460,7 +465,7 @@ def _anew(component: AbstractComponent, held: Held, stream: PRNGKeyArray) -> Hel
 
 
 def _first(component: AbstractComponent, stream: PRNGKeyArray) -> Any:
-    return strong(component.init(named(stream, "init")))
+    return strong(component.init(named(stream, Stream.INIT)))
 
 
 def _faults(vehicle: Vehicle, clock: Clock) -> Count | None:

@@ -42,7 +42,7 @@ def bodies(
     if renderer is None:
         return {}
     platforms = [platform.support(clock.time_s) for platform in world.platforms]
-    places = [place(deck.centre_world_m, deck.q_world_from_support)[None] for deck in platforms]
+    places = [place(deck.center_world_m, deck.q_world_from_support)[None] for deck in platforms]
     places += [jax.vmap(_place)(truth) for truth in truths]
     return {BODIES: Bodies(renderer, jnp.concatenate(places))}
 

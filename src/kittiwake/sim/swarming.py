@@ -13,6 +13,7 @@ from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.peers import Peers, Report, Roster
 from kittiwake.core.radio import AbstractRadio, Broadcast
+from kittiwake.core.streams import Stream
 from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.vehicle import Scheduled
 from kittiwake.sim.group import Group, name_hash
@@ -60,7 +61,7 @@ def begun(
     if radio is None:
         return None, None
     vehicles = len(roster.team)
-    stream = named(named(key, f"world.{RADIO}"), "init")
+    stream = named(named(key, Stream.WORLD.of(RADIO)), Stream.INIT)
     first = Held(radio.component.begin(vehicles, dt_s * radio.every, stream))
     silent = jax.tree.map(
         lambda leaf: jnp.broadcast_to(leaf, (vehicles, *leaf.shape)), Report.silent()

@@ -2,9 +2,9 @@
 
 from kittiwake.core.registry import Entry, Registry
 
-BEHAVIOURS = Registry(
-    "behaviours",
-    "behaviour",
+BEHAVIORS = Registry(
+    "behaviors",
+    "behavior",
     {
         "separation": Entry(
             "kittiwake.swarm.separation:Separation", "away from those that are too near"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import jax.numpy as jnp
 
-from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.peers import Peers
@@ -16,7 +16,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.swarm.mates import count_mates, over_mates
 
 
-class Alignment(AbstractBehaviour):
+class Alignment(AbstractBehavior):
     """Takes over the mean velocity of its mates; k is ``gain``."""
 
     gain: Annotated[Real, NOT_NEGATIVE] = 0.5

@@ -5,7 +5,7 @@ v = k (C_N - p_i)
 
 from typing import Annotated
 
-from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.peers import Peers
@@ -14,7 +14,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.swarm.mates import middle_world_m
 
 
-class Cohesion(AbstractBehaviour):
+class Cohesion(AbstractBehavior):
     """Towards the mean place of itself and its mates (C_N); k is ``gain_hz``."""
 
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.3

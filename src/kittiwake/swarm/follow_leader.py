@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 
-from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.peers import Peers
@@ -15,7 +15,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
 
-class FollowLeader(AbstractBehaviour):
+class FollowLeader(AbstractBehavior):
     """Keeps ``offset_world_m`` (o) from the vehicle that the scenario calls ``leader``."""
 
     follows: ClassVar[bool] = True

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 import equinox as eqx
 import jax.numpy as jnp
 
-from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.peers import Peer, Peers
@@ -26,12 +26,12 @@ from kittiwake.swarm.mates import count_mates, over_mates
 Shape = Literal["line", "column", "wedge", "circle", "grid"]
 
 
-class Formation(AbstractBehaviour):
+class Formation(AbstractBehavior):
     """Takes its place in a line abreast, a column, a wedge, a circle or a square grid.
 
     Attributes:
         shape: of the formation; its front is along ``heading_rad``.
-        spacing_m: between neighbours in it.
+        spacing_m: between neighbors in it.
         heading_rad: of the front, from east to north.
         gain_hz: k.
         feed_forward: f, how much of the mates' mean velocity is taken over.
@@ -82,7 +82,7 @@ def _places(shape: Shape, number: Real, size: Real) -> tuple[Real, Real]:
         return back * 0.5**0.5, (side * rank - lone) * 0.5**0.5
     if shape == "circle":
         angle = 2.0 * jnp.pi * number / size
-        # neighbours on the circle are 1 apart
+        # neighbors on the circle are 1 apart
         radius = jnp.where(size > 1, 0.5 / jnp.sin(jnp.pi / jnp.maximum(size, 2)), 0.0)
         return radius * jnp.cos(angle), radius * jnp.sin(angle)
     side = jnp.ceil(jnp.sqrt(size - 0.5))

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.choice import chosen
 from kittiwake.core.kinematics import Kinematics
@@ -55,7 +55,7 @@ class KnownWorld(eqx.Module):
         return jnp.minimum(height, nearest_obstacle(self.obstacles, point).distance_m)
 
 
-class InformedAvoid(AbstractBehaviour):
+class InformedAvoid(AbstractBehavior):
     """Aside from others and from obstacles that would come too near.
 
     Attributes:

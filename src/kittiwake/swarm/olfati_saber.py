@@ -12,7 +12,7 @@ Transactions on Automatic Control 51 (2006), algorithm 2, in three dimensions::
     phi(z) = ((a + b) sigma_1(z + c) + (a - b)) / 2,   sigma_1(z) = z / sqrt(1 + z^2),
     c = |a - b| / sqrt(4 a b)
 
-with eps = 0.1, a = b = 5, h = 0.2 and r = 1.2 d, as in section VIII there. At rest neighbours are d
+with eps = 0.1, a = b = 5, h = 0.2 and r = 1.2 d, as in section VIII there. At rest neighbors are d
 apart. u is an acceleration; what flies here takes velocities, and answers them with a delay of
 about tau, so that v_i + tau u_i makes it accelerate by u_i.
 """
@@ -21,7 +21,7 @@ from typing import Annotated
 
 import jax.numpy as jnp
 
-from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.peers import Peer, Peers
@@ -35,11 +35,11 @@ H = 0.2
 C = abs(A - B) / (4.0 * A * B) ** 0.5
 
 
-class OlfatiSaber(AbstractBehaviour):
+class OlfatiSaber(AbstractBehavior):
     """A lattice of mates at equal distances that flies to a target as one.
 
     Attributes:
-        distance_m: d, between neighbours.
+        distance_m: d, between neighbors.
         reach: r / d; mates that are farther than r do not count.
         target_world_m: p_r, at rest; without one nothing leads the flock.
         position_gain_hz2: c_1.

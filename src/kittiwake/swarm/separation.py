@@ -7,7 +7,7 @@ from typing import Annotated
 
 import jax.numpy as jnp
 
-from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.peers import Peer, Peers
@@ -16,7 +16,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.swarm.mates import over_heard
 
 
-class Separation(AbstractBehaviour):
+class Separation(AbstractBehavior):
     """From every vehicle nearer than ``distance_m`` (d), of whatever team; k is ``gain_m2ps``."""
 
     distance_m: Annotated[Real, POSITIVE] = 3.0

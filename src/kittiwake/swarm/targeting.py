@@ -3,14 +3,14 @@
     v = k (target - C_N)
 
 All members that know each other are shifted alike, so their middle goes to the target while their
-places about it are left to other behaviours.
+places about it are left to other behaviors.
 """
 
 from typing import Annotated
 
 import equinox as eqx
 
-from kittiwake.core.behaviour import AbstractBehaviour
+from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.peers import Peers
@@ -19,7 +19,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.swarm.mates import middle_world_m
 
 
-class Targeting(AbstractBehaviour):
+class Targeting(AbstractBehavior):
     """Brings C_N, the mean place of itself and its mates, to the target; k is ``gain_hz``."""
 
     target_world_m: Vec3 = eqx.field(kw_only=True)

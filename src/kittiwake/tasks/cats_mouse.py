@@ -169,10 +169,10 @@ class CatsMouse(AbstractTask):
         here = rows(mouse.position_world_m)[:2]
         fleeing = self._flight(here, rows(cats.position_world_m)[:, :2])
         going = 0.5 * (rows(mouse.velocity_world_mps)[:2] + fleeing)
-        centre = here + AHEAD_S * going
+        center = here + AHEAD_S * going
         ahead = rows(cats.position_world_m) + AHEAD_S * rows(cats.velocity_world_mps)
-        there = ahead[:, :2] - centre[None]
-        place = RING_M * _on_ring(there, centre)[agent.number]
+        there = ahead[:, :2] - center[None]
+        place = RING_M * _on_ring(there, center)[agent.number]
         asked = going + GAIN_PER_S * (place - there[agent.number])
         others = jnp.concatenate([ahead[:, :2], (here + AHEAD_S * going)[None]])
         asked = asked + _keeping_apart(others, agent.number)
@@ -195,13 +195,13 @@ def _keeping_apart(places_m: Float[Array, "vehicles 2"], number: Count) -> Float
     return (APART_GAIN_PER_S * short / away * ways).sum(axis=0)
 
 
-def _on_ring(cats: Float[Array, "cats 2"], centre_m: Float[Array, "2"]) -> Float[Array, "cats 2"]:
-    """Where each goes on a circle of radius 1, so that they keep their order about its centre."""
+def _on_ring(cats: Float[Array, "cats 2"], center_m: Float[Array, "2"]) -> Float[Array, "cats 2"]:
+    """Where each goes on a circle of radius 1, so that they keep their order about its center."""
     angles = jnp.arctan2(cats[:, 1], cats[:, 0])
     ranks = (angles[:, None] > angles[None]).sum(axis=1)
     even = 2.0 * pi * ranks.astype(angles.dtype) / len(cats)
     turned = jnp.arctan2(jnp.sin(angles - even).sum(), jnp.cos(angles - even).sum())
-    outwards = wrap_angle(len(cats) * (jnp.arctan2(centre_m[1], centre_m[0]) - turned)) / len(cats)
-    far = jnp.hypot(centre_m[0], centre_m[1]) > HOME_M
+    outwards = wrap_angle(len(cats) * (jnp.arctan2(center_m[1], center_m[0]) - turned)) / len(cats)
+    far = jnp.hypot(center_m[0], center_m[1]) > HOME_M
     own = turned + even + jnp.where(far, outwards, 0.0)
     return jnp.stack([jnp.cos(own), jnp.sin(own)], axis=1)

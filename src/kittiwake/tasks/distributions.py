@@ -1,4 +1,4 @@
-"""What a number of a scenario is drawn from, as ``randomise`` and ``curriculum`` write it."""
+"""What a number of a scenario is drawn from, as ``randomize`` and ``curriculum`` write it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How far what is told is from what is, as distributions, by nearest neighbours.
+"""How far what is told is from what is, as distributions, by nearest neighbors.
 
 For n true samples x_i of one number and m told ones y_j, with rho_i the distance from x_i to the
 nearest other true sample and nu_i that to the nearest told one, the divergence of the told

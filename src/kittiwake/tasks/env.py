@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import named_each, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.streams import Stream
 from kittiwake.core.strong import strong
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.scenario.scenario import Scenario
@@ -22,7 +23,7 @@ from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.tasks.cast import Cast, agents_of
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.needs import refuse_rung, refuse_without_needs
-from kittiwake.tasks.randomisation import Randomisation
+from kittiwake.tasks.randomization import Randomization
 from kittiwake.tasks.space import Space
 from kittiwake.tasks.task import AbstractTask, Agent, Scene
 
@@ -82,7 +83,7 @@ class Env:
         task: AbstractTask,
         precision: Precision = "float32",
         *,
-        randomised: bool = True,
+        randomized: bool = True,
     ) -> None:
         """What a task makes of a scenario.
 
@@ -90,7 +91,7 @@ class Env:
             scenario: in which it is set.
             task: what there is to learn.
             precision: the floating-point format to compute in.
-            randomised: whether episodes differ in what the scenario's ``randomise`` and
+            randomized: whether episodes differ in what the scenario's ``randomize`` and
                 ``curriculum`` say.
 
         Raises:
@@ -111,7 +112,7 @@ class Env:
         self.rung = task.rung(self.vehicles[0])
         for name, vehicle in zip(self.agents, self.vehicles, strict=True):
             refuse_rung(name, vehicle, self.rung)
-        self.randomisation = Randomisation.of(scenario) if randomised else Randomisation()
+        self.randomization = Randomization.of(scenario) if randomized else Randomization()
         self.cast = Cast.of(self.fleet, self.agents, len(self.rung.told))
 
     @property
@@ -202,7 +203,7 @@ class Env:
         action: Float[Array, " numbers"] | None,
     ) -> Step:
         """The same while worlds are mapped over along a named axis and share their clock."""
-        fleet = replace(self.randomisation.flown(self.fleet, state.drawn), shared_axis=axis)
+        fleet = replace(self.randomization.flown(self.fleet, state.drawn), shared_axis=axis)
         rows = jnp.zeros((len(self.agents), len(self.rung.names)), jnp.result_type(float))
         signals: dict[str, Any] = {}
         if action is not None:
@@ -283,19 +284,19 @@ class Env:
             return self
         precision: Precision = "float32" if self.single_precision else "float64"
         env = Env(self.scenario, task, precision)
-        env.randomisation = self.randomisation
+        env.randomization = self.randomization
         return env
 
     def scene(self, state: EnvState) -> Scene:
         """A world between two steps, without what agents did and told in the last one."""
-        fleet = self.randomisation.flown(self.fleet, state.drawn)
+        fleet = self.randomization.flown(self.fleet, state.drawn)
         told, seen = self.cast.nothing_told(), self._seen_in(fleet, state)
         last = state.steps >= self.max_steps
         return self.cast.scene(fleet, state.fleet, seen, None, told, last)
 
     def believed(self, state: EnvState) -> Kinematics:
         """How agents believe to move, along a leading axis."""
-        fleet = self.randomisation.flown(self.fleet, state.drawn)
+        fleet = self.randomization.flown(self.fleet, state.drawn)
         return self.cast.picked(self._seen_in(fleet, state).groups[self.cast.group].estimate)
 
     def elapsed_s(self, state: EnvState) -> Real:
@@ -317,7 +318,7 @@ class Env:
             state: of the other environment.
             elapsed_s: how long the episode has lasted there.
         """
-        fleet = self.randomisation.flown(self.fleet, state.drawn)
+        fleet = self.randomization.flown(self.fleet, state.drawn)
         fleet = self.cast.starting(fleet, jax.vmap(_moving)(motion))
         ticks = jnp.round(elapsed_s * fleet.rate_hz).astype(jnp.int32)
         begun = replace(fleet.init(key), began=-ticks)
@@ -348,23 +349,23 @@ class Env:
         }
 
     def _snapshots(self, state: EnvState) -> tuple[Snapshot, ...]:
-        fleet = self.randomisation.flown(self.fleet, state.drawn)
+        fleet = self.randomization.flown(self.fleet, state.drawn)
         return fleet.act(state.fleet, self._seen_in(fleet, state), fleet.orders({}))[1]
 
     def _begun(
         self, key: PRNGKeyArray, tick: Count, difficulty: Real
     ) -> tuple[EnvState, Any, Scene]:
-        keys = named_each(key, ["randomise", "starts", "fleet", "goal"])
-        drawn = self.randomisation.draw(keys["randomise"], difficulty)
-        fleet = self._placed(self.randomisation.applied(self.fleet, drawn), keys["starts"])
-        begun = fleet.joining(fleet.init(keys["fleet"]), tick)
+        keys = named_each(key, [Stream.RANDOMIZE, Stream.STARTS, Stream.FLEET, Stream.GOAL])
+        drawn = self.randomization.draw(keys[Stream.RANDOMIZE], difficulty)
+        fleet = self._placed(self.randomization.applied(self.fleet, drawn), keys[Stream.STARTS])
+        begun = fleet.joining(fleet.init(keys[Stream.FLEET]), tick)
         perceived = fleet.perceive(begun)
         zero = jnp.zeros((), jnp.int32)
         scene = self.cast.scene(
             fleet, begun, perceived, None, self.cast.nothing_told(), zero >= self.max_steps
         )
-        goal = strong(self.task.begin(scene, self.vehicles, keys["goal"]))
-        lasting = self.randomisation.lasting(drawn)
+        goal = strong(self.task.begin(scene, self.vehicles, keys[Stream.GOAL]))
+        lasting = self.randomization.lasting(drawn)
         return self._kept(begun, perceived, goal, lasting, zero, key), goal, scene
 
     def _kept(self, fleet: FleetState, perceived: Perceived, goal: Any, *rest: Any) -> EnvState:

@@ -1,6 +1,6 @@
 """A drone that flies on over hills, at a wanted distance from them, by what it sees below.
 
-With d the distance of its centre from the surface, d_w the wanted one, drawn for each episode from
+With d the distance of its center from the surface, d_w the wanted one, drawn for each episode from
 ``distance_m``, v the horizontal velocity along x, and ``s(x; m)`` for ``tolerance`` of 1 at 0 that
 falls to 0.1 at m, the reward of a step is::
 

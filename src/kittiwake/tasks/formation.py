@@ -1,9 +1,9 @@
-"""Drones that take up a formation around a moving centre and hold it, apart from each other.
+"""Drones that take up a formation around a moving center and hold it, apart from each other.
 
-The centre moves at a speed along a heading that turns, the formation is a ring of ``radius_m``
+The center moves at a speed along a heading that turns, the formation is a ring of ``radius_m``
 about it; agent i of n has its place at the angle ``a + 2 pi i / n`` on it. What is not given is
 drawn for each episode. With e_i the distance of an agent from its place, w_i its speed against the
-centre, d_i the distance of the nearest other one, ``s(x; m)`` for ``tolerance`` of 1 at 0 that
+center, d_i the distance of the nearest other one, ``s(x; m)`` for ``tolerance`` of 1 at 0 that
 falls to 0.1 at m, and n(d) = (1 - d / 0.5 m)^2 below 0.5 m and 0 beyond (``nearness``), the reward
 of an agent in a step is its own::
 
@@ -40,24 +40,24 @@ GAIN_PER_S, HASTE_MPS, WAY_M, WAY_MPS = 1.5, 0.8, 1.1, 2.5
 
 
 class FormationObservation(eqx.Module):
-    """What it believes of itself and is told of the centre and the others.
+    """What it believes of itself and is told of the center and the others.
 
     Attributes:
         offset_world_m: the way to its place.
         velocity_world_mps: over the ground.
-        centre_world_mps: the centre's velocity.
+        center_world_mps: the center's velocity.
         others_world_m: the ways to the others, those after it first.
         others_world_mps: their velocities, seen from it.
     """
 
     offset_world_m: Annotated[Vec3, FAR]
     velocity_world_mps: Annotated[Vec3, FAST]
-    centre_world_mps: Annotated[Vec3, FAST]
+    center_world_mps: Annotated[Vec3, FAST]
     others_world_m: Annotated[Float[Array, "others 3"], FAR]
     others_world_mps: Annotated[Float[Array, "others 3"], FAST]
 
 
-class Centre(NamedTuple):
+class Center(NamedTuple):
     """Where it is and how it moves, and how the formation is turned."""
 
     x_m: Real
@@ -70,16 +70,16 @@ class Centre(NamedTuple):
 
     @property
     def position_world_m(self) -> Vec3:
-        """Of the centre."""
+        """Of the center."""
         return Vec3(self.x_m, self.y_m, self.z_m)
 
     @property
     def velocity_world_mps(self) -> Vec3:
-        """Of the centre."""
+        """Of the center."""
         along, aside = jnp.cos(self.heading_rad), jnp.sin(self.heading_rad)
         return Vec3(self.speed_mps * along, self.speed_mps * aside, jnp.zeros_like(along))
 
-    def later(self, dt_s: Real) -> "Centre":
+    def later(self, dt_s: Real) -> "Center":
         """After a step, flown along its chord."""
         turn = self.turning_radps * dt_s
         chord = self._replace(heading_rad=self.heading_rad + 0.5 * turn)
@@ -90,7 +90,7 @@ class Centre(NamedTuple):
 
 
 class Formation(AbstractTask):
-    """A ring about a centre that begins in the middle of the agents."""
+    """A ring about a center that begins in the middle of the agents."""
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
     radius_m: Annotated[Real, POSITIVE] = 1.0
@@ -112,12 +112,12 @@ class Formation(AbstractTask):
         del vehicle
         return self._rung
 
-    def begin(self, scene: Scene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Centre:
-        """A centre, its way and the formation's turn."""
+    def begin(self, scene: Scene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Center:
+        """A center, its way and the formation's turn."""
         del vehicles
         middle = jax.tree.map(jnp.mean, scene.agents.truth.position_world_m)
         speed, turning, heading, turned = jax.random.uniform(key, (4,), jnp.result_type(float))
-        return Centre(
+        return Center(
             *(middle.x, middle.y, middle.z),
             self.max_speed_mps * speed,
             2.0 * pi * heading,
@@ -125,24 +125,24 @@ class Formation(AbstractTask):
             2.0 * pi * turned,
         )
 
-    def proceed(self, goal: Centre, scene: Scene, key: PRNGKeyArray) -> Centre:
+    def proceed(self, goal: Center, scene: Scene, key: PRNGKeyArray) -> Center:
         """A control step on."""
         del scene, key
         return goal.later(1.0 / self.rate_hz)
 
-    def observe(self, goal: Centre, agent: Agent, scene: Scene) -> FormationObservation:
-        """Itself, the centre and the others, each as it believes itself to be."""
+    def observe(self, goal: Center, agent: Agent, scene: Scene) -> FormationObservation:
+        """Itself, the center and the others, each as it believes itself to be."""
         own, others = agent.estimate, mates(scene, agent).estimate
         count = len(jnp.asarray(scene.agents.number))
         return FormationObservation(
             offset_world_m=self._place(goal, agent, count) - own.position_world_m,
             velocity_world_mps=own.velocity_world_mps,
-            centre_world_mps=goal.velocity_world_mps,
+            center_world_mps=goal.velocity_world_mps,
             others_world_m=ways_to(others, own),
             others_world_mps=rows(others.velocity_world_mps) - rows(own.velocity_world_mps)[None],
         )
 
-    def reward(self, goal: Centre, agent: Agent, scene: Scene) -> Real:
+    def reward(self, goal: Center, agent: Agent, scene: Scene) -> Real:
         """The reward above."""
         truth, count = agent.truth, rows(scene.agents.truth.position_world_m).shape[0]
         away = (self._place(goal, agent, count) - truth.position_world_m).norm()
@@ -151,7 +151,7 @@ class Formation(AbstractTask):
         near = nearness(agent.surroundings.nearest_vehicle_m, APART_M)
         return (tolerance(away, margin=OFF_M) * held - near) / jnp.asarray(self.rate_hz)
 
-    def figures(self, goal: Centre, scene: Scene) -> dict[str, Real]:
+    def figures(self, goal: Center, scene: Scene) -> dict[str, Real]:
         """Return how far the furthest agent is from its place."""
         count = rows(scene.agents.truth.position_world_m).shape[0]
 
@@ -160,17 +160,17 @@ class Formation(AbstractTask):
 
         return {"furthest_agent_m": jnp.asarray(scene.each(away_m)).max()}
 
-    def baseline(self, goal: Centre, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
-        """To its place and on with the centre, giving way to the right of who is near."""
+    def baseline(self, goal: Center, agent: Agent, scene: Scene) -> Float[Array, " numbers"]:
+        """To its place and on with the center, giving way to the right of who is near."""
         seen = self.observe(goal, agent, scene)
-        velocity = (seen.offset_world_m * GAIN_PER_S).shortened(HASTE_MPS) + seen.centre_world_mps
+        velocity = (seen.offset_world_m * GAIN_PER_S).shortened(HASTE_MPS) + seen.center_world_mps
         for way in seen.others_world_m:
             distance = jnp.maximum(jnp.linalg.norm(way), 1e-3)
             pushed = WAY_MPS * jnp.clip(1.0 - distance / WAY_M, 0.0, 1.0) / distance
             velocity = velocity - Vec3(way[0] - way[1], way[1] + way[0], way[2]) * pushed
         return asking(self._rung, velocity)
 
-    def _place(self, goal: Centre, agent: Agent, count: int) -> Vec3:
+    def _place(self, goal: Center, agent: Agent, count: int) -> Vec3:
         turn = 2.0 * pi / count
         angle = goal.turned_rad + turn * jnp.asarray(agent.number, jnp.result_type(float))
         ring = Vec3(jnp.cos(angle), jnp.sin(angle), jnp.zeros_like(angle)) * self.radius_m

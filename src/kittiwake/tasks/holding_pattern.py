@@ -64,7 +64,7 @@ class HoldingPattern(AbstractTask):
         far_m: from where on the distance from the landing place costs more than 1.
         slow_mps: below which the speed does.
         fast_mps: above which it does.
-        closeness_m: what two agents cost that are a metre apart.
+        closeness_m: what two agents cost that are a meter apart.
     """
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0
@@ -140,7 +140,7 @@ class HoldingPattern(AbstractTask):
         angles = jnp.arctan2(others @ left, others @ out) % (2.0 * jnp.pi)
         uneven = jnp.min(angles) - (2.0 * jnp.pi - jnp.max(angles))
         speed = SPEED_MPS + jnp.clip(CLOSING * uneven, -0.5, 0.5)
-        # far out each metre costs more than all that comes later
+        # far out each meter costs more than all that comes later
         speed = jnp.where(radius < self.far_m - LEAST_M, speed, 0.0)
         x, y = speed * left + GAIN_PER_S * (RING_M - radius) * out
         return asking(level_velocities(float(self.height_m)), Vec3(x, y, 0.0))

@@ -27,7 +27,7 @@ class AbstractKeepSpot(AbstractTask):
     """Every agent at the place where the scenario lets it start, looking where it looked.
 
     Attributes:
-        running_per_s: k, what a square metre away costs in a second.
+        running_per_s: k, what a square meter away costs in a second.
     """
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0

@@ -63,7 +63,7 @@ class Landing(NamedTuple):
     """What is remembered of each agent.
 
     Attributes:
-        standing_height_m: of its centre of mass over the deck.
+        standing_height_m: of its center of mass over the deck.
         away_m: d.
         nearer_m: by how much that has shrunk in the last control step.
         touch_mps: w_0, that of the last step while it is in the air.

@@ -82,7 +82,7 @@ def windy_from_anywhere(speed_at_6m_mps: float) -> dict[str, Any]:
     return {
         "world.wind": {"type": "shear", "speed_at_6m_mps": speed_at_6m_mps, "from_deg": 0},
         **GUSTS,
-        "randomise.world.wind.from_deg": {"uniform": [0, 360]},
+        "randomize.world.wind.from_deg": {"uniform": [0, 360]},
     }
 
 

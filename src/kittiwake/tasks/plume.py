@@ -14,7 +14,7 @@ samples of what an agent believes that the air holds at a location, one in each 
 
 with the divergence of ``divergence``. Source: QRSim (R. De Nardi, 2013), plume tasks: 1000 steps of
 1 s, 100 reference locations (25 for a single source of puffs), squared errors, and a divergence
-that is estimated by nearest neighbours. Ours: the scale of what is told, which ends at ``most``;
+that is estimated by nearest neighbors. Ours: the scale of what is told, which ends at ``most``;
 which samples are compared; that the divergences of locations are summed as if these were
 independent (the original's is that of all of them together); that what a team tells is its mean.
 Steps are counted in blocks of ``window``, of which the last one counts: an episode should have a
@@ -64,7 +64,7 @@ CONCENTRATION = Bounds(-10.0, 100.0)
 LOCATIONS, STEPS = Bounds(1.0, 1000.0), Bounds(0.0, 10000.0)
 # of what is told: it is near zero where actions are small
 STEEPNESS = 4
-# of a divergence: the nearest neighbour of a sample is another one
+# of a divergence: the nearest neighbor of a sample is another one
 LEAST_SAMPLES = 2
 # of the baseline, in a cloud at rest: how far around itself it takes the air to be alike, and how
 # little of its own measurements makes it go to a location

@@ -299,7 +299,7 @@ def _ends(
     """Where the locations in a tube begin and end.
 
     Some lie in its line by chance. As many of the first ones are left out as makes all of them most
-    likely: points at random, n / L in each metre for the n behind, and few in each before.
+    likely: points at random, n / L in each meter for the n behind, and few in each before.
     """
     count = inside.sum().astype(ahead_m.dtype)
     places = jnp.sort(jnp.where(inside, ahead_m, jnp.inf))

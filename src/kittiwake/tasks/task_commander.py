@@ -174,7 +174,7 @@ def fleet_of(
     if not (flown or has_others or scored):
         return fleet
     try:
-        env = Env(scenario, task, "float32" if single_precision else "float64", randomised=False)
+        env = Env(scenario, task, "float32" if single_precision else "float64", randomized=False)
     except ScenarioError:
         # a flight that nothing of the task is needed for; ``check`` says what does not fit
         if not (flown or has_others):
@@ -193,7 +193,7 @@ def check_task(scenario: Scenario) -> None:
     if scenario.document.data.get(KEY) is None:
         return
     try:
-        Env(scenario, task_of(scenario), randomised=False)
+        Env(scenario, task_of(scenario), randomized=False)
     except ScenarioError as error:
         message = f"{error} (Or write task: null, and the scenario is flown without its task.)"
         raise ScenarioError(message) from None
@@ -239,7 +239,7 @@ def task_metrics(scenario: Scenario, state: FleetState) -> dict[str, Any]:
 
 def _misfit(scenario: Scenario) -> str | None:
     try:
-        Env(scenario, task_of(scenario), randomised=False)
+        Env(scenario, task_of(scenario), randomized=False)
     except ScenarioError as error:
         return str(error)
     return None

@@ -2,7 +2,7 @@
 
 Rotors are where the model has them, as large as it has them. A model without places of rotors has
 four, fitted into the box around it, the tips at its sides. Chosen: body, arms and blades. The arms
-to the rotors ahead have another colour than the others.
+to the rotors ahead have another color than the others.
 """
 
 import math

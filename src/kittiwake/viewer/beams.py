@@ -2,7 +2,7 @@
 
 A cone ends where its sensor measured something, or at its longest range. It is bright while its
 sensor measures and hears an echo, and hardly seen while it waits for its turn. Chosen: the opening
-of sensors that are modelled as a line, and the length of a camera's field.
+of sensors that are modeled as a line, and the length of a camera's field.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ Direction = tuple[float, float, float]
 
 
 class Cones(NamedTuple):
-    """How the unit cone is to be placed, stretched and coloured."""
+    """How the unit cone is to be placed, stretched and colored."""
 
     poses: Poses
     scales: Float[np.ndarray, "n 3"]
@@ -240,7 +240,7 @@ class _Arrays:
 
 
 def cone_look() -> Look:
-    """From the origin one metre along x, one metre wide to all sides there."""
+    """From the origin one meter along x, one meter wide to all sides there."""
     profile = np.array([(0.0, 0.0), (1e-3, 1e-3), (1.0, 1.0), (0.0, 1.0)])
     upright = revolved(profile, CONE_SECTIONS)
     return Shape(upright.vertices_m[:, [2, 0, 1]], upright.faces).look(ECHO_RGB, ECHO_OPACITY)

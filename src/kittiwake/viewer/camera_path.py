@@ -47,11 +47,11 @@ def camera_path(
     now = _places(reel, names, times)
     past = _places(reel, names, times - 0.5 * TRAIL_S)
     low, high = now.min(axis=1), now.max(axis=1)
-    centre = _smooth(0.5 * (low + high), fps)
+    center = _smooth(0.5 * (low + high), fps)
     body = body_m(cast, names)
     turns = (DRIFT_RADPS / fps) * np.arange(len(times)) * drifting
     rise = LOW_RAD + (HIGH_RAD - LOW_RAD) * min(1.0, (len(names) - 1) / MANY)
-    points = np.concatenate([now, past], axis=1) - centre[:, None]
+    points = np.concatenate([now, past], axis=1) - center[:, None]
 
     def to_eye_m(azimuth_rad: float) -> Float64[np.ndarray, "times 3"]:
         axes = _axes(turns + azimuth_rad, rise)
@@ -64,9 +64,9 @@ def camera_path(
     azimuths = AZIMUTH_RAD + np.linspace(0.0, 2.0 * np.pi, SIDES, endpoint=False)
     looked = np.unique(np.linspace(0, len(times) - 1, GLANCES).round().astype(int))
     ways = [to_eye_m(azimuth)[looked] for azimuth in azimuths]
-    best = clearest(reel.show, centre[looked], ways)
-    eyes = centre + to_eye_m(azimuths[best])
-    return [View(eye, at, HEIGHT_RAD) for eye, at in zip(eyes, centre, strict=True)]
+    best = clearest(reel.show, center[looked], ways)
+    eyes = center + to_eye_m(azimuths[best])
+    return [View(eye, at, HEIGHT_RAD) for eye, at in zip(eyes, center, strict=True)]
 
 
 def body_m(cast: Cast, names: Sequence[str]) -> float:

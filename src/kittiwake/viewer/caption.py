@@ -21,7 +21,7 @@ Picture = UInt8[np.ndarray, "height width 3"]
 
 
 class Label(NamedTuple):
-    """A name beside a place in the picture, in its colour."""
+    """A name beside a place in the picture, in its color."""
 
     text: str
     column: float

@@ -31,7 +31,7 @@ class Decks:
 
         def supports(time_s: Any) -> tuple[Any, Any]:
             found = [platform.support(time_s) for platform in platforms]
-            places = [_stacked(s.centre_world_m, "xyz") for s in found]
+            places = [_stacked(s.center_world_m, "xyz") for s in found]
             return jnp.stack(places), jnp.stack(
                 [_stacked(s.q_world_from_support, "wxyz") for s in found]
             )

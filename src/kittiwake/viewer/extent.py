@@ -28,7 +28,7 @@ class Extent(NamedTuple):
     bounded: bool
 
     @property
-    def centre_world_m(self) -> Corner:
+    def center_world_m(self) -> Corner:
         """Its middle."""
         return 0.5 * (self.low_world_m + self.high_world_m)
 
@@ -72,6 +72,6 @@ def _places(show: Show) -> Float64[np.ndarray, "places 3"]:
             if float(np.ptp(points, axis=0).max()) <= LARGEST_OBSTACLE_M:
                 found.append(np.asarray(points, float))
     for platform in world.platforms:
-        place = platform.support(0.0).centre_world_m
+        place = platform.support(0.0).center_world_m
         found.append(np.array([[float(place.x), float(place.y), float(place.z)]]))
     return np.concatenate([*found, np.empty((0, 3))]) if found else np.zeros((1, 3))

@@ -19,7 +19,7 @@ from kittiwake.viewer.location import Location
 from kittiwake.viewer.reel import Reel
 from kittiwake.viewer.take import FPS, WIDTH, Take
 
-# of a GIF, so many pictures give the colours
+# of a GIF, so many pictures give the colors
 SAMPLES = 8
 
 Picture = UInt8[np.ndarray, "height width 3"]

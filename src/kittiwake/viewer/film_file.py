@@ -17,7 +17,7 @@ from kittiwake.core.extras import optional
 
 # constant quality: lower is better and larger, 18 cannot be told from the original
 QUALITY, PRESET = "20", "veryfast"
-PALETTE_COLOURS = 255
+PALETTE_COLORS = 255
 
 Picture = UInt8[np.ndarray, "height width 3"]
 
@@ -105,4 +105,4 @@ def write_gif(
 
 def _palette(samples: Sequence[Picture]) -> Image.Image:
     beside = Image.fromarray(np.concatenate(samples, axis=1))
-    return beside.quantize(PALETTE_COLOURS, method=Image.Quantize.MEDIANCUT)
+    return beside.quantize(PALETTE_COLORS, method=Image.Quantize.MEDIANCUT)

@@ -17,25 +17,25 @@ HEIGHT = 1e-3
 
 
 def distance_looks(show: Show, rgb: Rgb) -> list[Look]:
-    """Rings from the ground's colour to that of the sky at the horizon."""
+    """Rings from the ground's color to that of the sky at the horizon."""
     extent = extent_of(show)
     wide = extent.widest_m
-    x, y = extent.centre_world_m[:2]
-    centre = x, y, ground_height_m(show) + HEIGHT * wide
+    x, y = extent.center_world_m[:2]
+    center = x, y, ground_height_m(show) + HEIGHT * wide
     edges = np.geomspace(BEGIN, FAR, RINGS + 1) * wide
     share = np.linspace(0.0, 1.0, RINGS)[:, None]
     pale = share * share * (3.0 - 2.0 * share)
-    colours = (np.array(rgb) + pale * (np.array(HORIZON_RGB) - np.array(rgb))).round().astype(int)
+    colors = (np.array(rgb) + pale * (np.array(HORIZON_RGB) - np.array(rgb))).round().astype(int)
     return [
-        _ring(inner, outer, centre, (int(red), int(green), int(blue)))
-        for inner, outer, (red, green, blue) in zip(edges[:-1], edges[1:], colours, strict=True)
+        _ring(inner, outer, center, (int(red), int(green), int(blue)))
+        for inner, outer, (red, green, blue) in zip(edges[:-1], edges[1:], colors, strict=True)
     ]
 
 
-def _ring(inner_m: float, outer_m: float, centre: tuple[float, float, float], rgb: Rgb) -> Look:
+def _ring(inner_m: float, outer_m: float, center: tuple[float, float, float], rgb: Rgb) -> Look:
     angles = np.linspace(0.0, 2.0 * np.pi, SIDES, endpoint=False)
     circle = np.stack([np.cos(angles), np.sin(angles), np.zeros(SIDES)], axis=1)
-    points = np.concatenate([inner_m * circle, outer_m * circle]) + centre
+    points = np.concatenate([inner_m * circle, outer_m * circle]) + center
     one = np.arange(SIDES)
     other = (one + 1) % SIDES
     faces = [

@@ -1,6 +1,6 @@
 """What a vessel looks like: its hulls as long and wide as its data say, the deck where it is.
 
-Chosen: the lines of the hulls, what carries the deck, and the draught of a model that has none. Its
+Chosen: the lines of the hulls, what carries the deck, and the draft of a model that has none. Its
 propellers are drawn at the stern, whatever place of their thrust the model counts with.
 """
 
@@ -21,12 +21,12 @@ HULL_RGB, BOW_RGB, DECK_RGB, MARK_RGB = (
 FRAME_RGB, BLADE_RGB = (120, 128, 138), (40, 42, 48)
 # of a model that does not say how large it is
 UNKNOWN_M = (2.0, 1.0, 0.6)
-DRAUGHT_OF_LENGTH = 0.06
+DRAFT_OF_LENGTH = 0.06
 PONTOON_OF_BEAM = 0.24
-# of the length from the stern, where the bow in its own colour begins
+# of the length from the stern, where the bow in its own color begins
 BOW_FROM = 0.86
 DECK_THICK_M, MARK_ABOVE_M = 0.05, 0.004
-# of a propeller's circle, of the draught
+# of a propeller's circle, of the draft
 PROPELLER = 0.75
 
 
@@ -38,7 +38,7 @@ class Vessel(NamedTuple):
 
     length_m: float
     beam_m: float
-    draught_m: float
+    draft_m: float
     freeboard_m: float
     hulls: int
     deck_m: tuple[float, float, float, float, float] | None
@@ -48,7 +48,7 @@ class Vessel(NamedTuple):
     @property
     def stern_m(self) -> tuple[float, float]:
         """Behind which a propeller turns: x and z."""
-        return -0.47 * self.length_m, -0.6 * self.draught_m
+        return -0.47 * self.length_m, -0.6 * self.draft_m
 
 
 def vessel_of(dynamics: Any) -> Vessel:
@@ -58,15 +58,15 @@ def vessel_of(dynamics: Any) -> Vessel:
     if not (length and beam):
         length, beam, height = UNKNOWN_M
     cross_flow = getattr(dynamics, "cross_flow", None)
-    draught = DRAUGHT_OF_LENGTH * length if cross_flow is None else float(cross_flow.draught_m)
+    draft = DRAFT_OF_LENGTH * length if cross_flow is None else float(cross_flow.draft_m)
     deck, rudder = dynamics.deck, getattr(dynamics, "rudder", None)
     propellers = [getattr(dynamics, f"{side}_propeller", None) for side in ("left", "right")]
-    top = 0.5 * height if deck is None else float(deck.centre_body_m.z)
+    top = 0.5 * height if deck is None else float(deck.center_body_m.z)
     return Vessel(
         length_m=length,
         beam_m=beam,
-        draught_m=draught,
-        freeboard_m=max(0.45 * top, 0.5 * draught),
+        draft_m=draft,
+        freeboard_m=max(0.45 * top, 0.5 * draft),
         # a model in six motions is a catamaran, and says so by its two propellers
         hulls=int(getattr(dynamics, "hulls", 2)),
         deck_m=None if deck is None else _deck_numbers(deck),
@@ -99,7 +99,7 @@ def vessel_looks(vessel: Vessel) -> tuple[tuple[str, Look], ...]:
 @lru_cache(maxsize=64)
 def rudder_look(vessel: Vessel) -> Look:
     """A blade that turns about z, from its own axis astern."""
-    deep = vessel.draught_m
+    deep = vessel.draft_m
     blade = box((0.09 * vessel.length_m, 0.012 * vessel.length_m, 2.2 * deep))
     return blade.at((-0.03 * vessel.length_m, 0.0, -0.6 * deep)).look(BLADE_RGB)
 
@@ -107,7 +107,7 @@ def rudder_look(vessel: Vessel) -> Look:
 @lru_cache(maxsize=64)
 def propeller_look(vessel: Vessel) -> Look:
     """Three blades that turn about x."""
-    radius = PROPELLER * vessel.draught_m
+    radius = PROPELLER * vessel.draft_m
     blades = []
     for turn in np.arange(3) * (2.0 * np.pi / 3.0):
         half = 0.5 * turn
@@ -120,8 +120,8 @@ def propeller_look(vessel: Vessel) -> Look:
 
 
 def _deck_numbers(deck: Any) -> tuple[float, float, float, float, float]:
-    centre = deck.centre_body_m
-    place = float(centre.x), float(centre.y), float(centre.z)
+    center = deck.center_body_m
+    place = float(center.x), float(center.y), float(center.z)
     return (*place, float(deck.length_m), float(deck.width_m))
 
 
@@ -146,7 +146,7 @@ def _pontoon(vessel: Vessel, from_m: float, to_m: float) -> Shape:
     sections = []
     for share in [low, *inside.tolist(), high]:
         y = half * float(np.interp(share, shares, wide))
-        keel = -vessel.draught_m * float(np.interp(share, shares, deep))
+        keel = -vessel.draft_m * float(np.interp(share, shares, deep))
         top = vessel.freeboard_m * (1.0 + 0.25 * max(0.0, share - 0.7) / 0.3)
         chine = keel + 0.35 * (top - keel)
         outline = [

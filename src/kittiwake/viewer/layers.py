@@ -72,7 +72,7 @@ class Layers:
         ]
 
     def trails(self, rgb: Rgb | None = None) -> Layer:
-        """Each in the colour of its vehicle, if not all in one."""
+        """Each in the color of its vehicle, if not all in one."""
         names = list(self._show.scenario.vehicles)
         trails = Trails(names, None if rgb is None else [rgb] * len(names))
         width = TRAIL_WIDTH if len(names) <= FEW else THIN_WIDTH

@@ -22,7 +22,7 @@ SETPOINT = (
     "setpoint.position_z_world_m",
 )
 # vehicles are told apart by these, in turn
-COLOURS: tuple[Rgb, ...] = (
+COLORS: tuple[Rgb, ...] = (
     (31, 119, 200),
     (232, 108, 30),
     (44, 150, 70),
@@ -46,9 +46,9 @@ ARROW_HEAD = 0.25
 Segments = Float[np.ndarray, "pieces 2 3"]
 
 
-def colour_of(number: int) -> Rgb:
+def color_of(number: int) -> Rgb:
     """Of a vehicle by its place in the scenario."""
-    return COLOURS[number % len(COLOURS)]
+    return COLORS[number % len(COLORS)]
 
 
 class Trails:
@@ -57,7 +57,7 @@ class Trails:
     def __init__(self, vehicles: Sequence[str], rgbs: Sequence[Rgb] | None = None) -> None:
         self._names = list(vehicles)
         self.pieces = min(PIECES_OF_ONE, max(4, MOST_PIECES // max(1, len(self._names))))
-        given = rgbs or [colour_of(number) for number in range(len(self._names))]
+        given = rgbs or [color_of(number) for number in range(len(self._names))]
         share = np.linspace(PALEST, 1.0, self.pieces + 1)[None, :, None]
         blend = PALE_RGB * (1.0 - share) + np.array(given, float).reshape(-1, 1, 3) * share
         self.rgb = (
@@ -88,10 +88,10 @@ class Trails:
 class WindArrows:
     """The air's velocity at each vehicle, as a shaft and two lines of its head."""
 
-    def __init__(self, show: Show, metres_for_mps: float) -> None:
+    def __init__(self, show: Show, meters_for_mps: float) -> None:
         self.vehicles = list(show.scenario.vehicles)[:FEW]
         self._selection = Selection(show, self.vehicles, (*PLACE, *WIND))
-        self._scale = metres_for_mps
+        self._scale = meters_for_mps
 
     def segments(self, frame: Frame) -> Segments:
         """Three pieces for each vehicle."""
@@ -151,5 +151,5 @@ def way_segments(places_world_m: Float[np.ndarray, "places 3"]) -> Segments:
 
 
 def ball_look(rgb: Rgb, opacity: float = 1.0) -> Look:
-    """Of a radius of one metre, to be scaled."""
+    """Of a radius of one meter, to be scaled."""
     return capsule(1.0, 0.0, 12).look(rgb, opacity)

@@ -18,7 +18,7 @@ from kittiwake.viewer.cast import Cast
 from kittiwake.viewer.extent import extent_of
 from kittiwake.viewer.frame import Frame, Show
 from kittiwake.viewer.haze import distance_looks
-from kittiwake.viewer.lines import colour_of
+from kittiwake.viewer.lines import color_of
 from kittiwake.viewer.reel import Reel
 from kittiwake.viewer.sound import Sound
 from kittiwake.viewer.stage import is_water, stage, stage_lines
@@ -64,7 +64,7 @@ class Location:
             *size,
             [*sheet, *self.sound.looks],
         )
-        self.colours = {name: colour_of(number) for number, name in enumerate(log.names)}
+        self.colors = {name: color_of(number) for number, name in enumerate(log.names)}
         self.scale = size[1] / DRAWN_FOR
         self.standing = [*self._stage_lines(), *self._routes(log)]
         self.reach = {name: body_m(self.cast, [name]) for name in log.names[: NAMED + 1]}
@@ -93,8 +93,8 @@ class Location:
 
     def _sheet(self, sea: Sea, show: Show) -> Look:
         """The sea as one that shadows fall on."""
-        centre = extent_of(show).centre_world_m[:2]
-        return sea.look(self.reel.span_s[0], centre)._replace(opacity=1.0)
+        center = extent_of(show).center_world_m[:2]
+        return sea.look(self.reel.span_s[0], center)._replace(opacity=1.0)
 
     def _rays(self, frame: Frame) -> Iterator[Line]:
         """Beams of light, and the edges of what cameras see."""
@@ -109,7 +109,7 @@ class Location:
             ends = np.linspace(0, max(0, len(trail) - 1), len(fades) + 1).round().astype(int)
             for begin, end, opacity in zip(ends[:-1], ends[1:], fades, strict=True):
                 width = TRAIL_PX * self.scale
-                yield Line(trail[begin : end + 1], self.colours[name], width, opacity)
+                yield Line(trail[begin : end + 1], self.colors[name], width, opacity)
 
     def _routes(self, log: Log) -> Iterator[Line]:
         """Where vehicles were to be, of few."""
@@ -147,7 +147,7 @@ class Location:
         )
         places = view.pixels(tops, *self.size)
         return [
-            Label(name, float(column), float(row) - NAME_PX * self.scale, self.colours[name])
+            Label(name, float(column), float(row) - NAME_PX * self.scale, self.colors[name])
             for name, (column, row) in zip(names, places, strict=True)
             if np.isfinite([column, row]).all()
         ]

@@ -32,7 +32,7 @@ HOME_DIRECTION = np.array([-0.621, -0.661, 0.421])
 class Scene:
     """What a show looks like at a frame.
 
-    As a ghost it is the cast and its trails alone, translucent and in one colour, beside another.
+    As a ghost it is the cast and its trails alone, translucent and in one color, beside another.
     """
 
     def __init__(
@@ -82,13 +82,13 @@ class Scene:
     def _waves(self) -> Layer:
         sea, names = Sea(self._show), list(self._show.scenario.vehicles)
         selection = Selection(self._show, names, PLACE)
-        centre = extent_of(self._show).centre_world_m[:2]
-        handle = self._nodes.mesh("stage/waves", sea.look(0.0, centre), shadow=False)
+        center = extent_of(self._show).center_world_m[:2]
+        handle = self._nodes.mesh("stage/waves", sea.look(0.0, center), shadow=False)
 
         def draw(frame: Frame) -> None:
             places = selection.of(frame)[:, :2]
             known = places[np.isfinite(places).all(axis=1)]
-            around = known.mean(axis=0) if len(known) else centre
+            around = known.mean(axis=0) if len(known) else center
             handle.vertices = sea.vertices_world_m(frame.time_s, around).astype(np.float32)
 
         return draw
@@ -119,8 +119,8 @@ def home_camera(show: Show, frame: Frame) -> tuple[Float[np.ndarray, "3"], Float
     every = np.concatenate([places, *trails])
     every = every[np.isfinite(every).all(axis=1)]
     if len(every) == 0:
-        every = extent_of(show).centre_world_m[None]
+        every = extent_of(show).center_world_m[None]
     low, high = every.min(axis=0), every.max(axis=0)
     reach = max(0.7 * float(np.linalg.norm(high - low)), 1.8 * largest_m(show))
-    centre = 0.5 * (low + high)
-    return centre + 1.3 * reach * HOME_DIRECTION, centre
+    center = 0.5 * (low + high)
+    return center + 1.3 * reach * HOME_DIRECTION, center

@@ -15,13 +15,13 @@ Rgb = tuple[int, int, int]
 
 
 class Shape(NamedTuple):
-    """Triangles without a colour."""
+    """Triangles without a color."""
 
     vertices_m: Points
     faces: Int[np.ndarray, "faces 3"]
 
     def look(self, rgb: Rgb, opacity: float = 1.0) -> Look:
-        """In a colour."""
+        """In a color."""
         vertices, faces = self.vertices_m.astype(np.float32), self.faces.astype(np.int32)
         return Look(vertices, faces, rgb, opacity)
 
@@ -48,11 +48,11 @@ def is_closed(look: Look) -> bool:
     return bool(mesh.is_watertight and mesh.is_winding_consistent and mesh.volume > 0.0)
 
 
-def box(sides_m: Point, centre_m: Point = (0.0, 0.0, 0.0)) -> Shape:
+def box(sides_m: Point, center_m: Point = (0.0, 0.0, 0.0)) -> Shape:
     """Along the axes."""
     half = 0.5 * np.asarray(sides_m, float)
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
-    return hull(signs * half + np.asarray(centre_m, float))
+    return hull(signs * half + np.asarray(center_m, float))
 
 
 def hull(points_m: Points) -> Shape:

@@ -42,14 +42,14 @@ WIND_RGB, FORCE_RGB, AREA_RGB = (70, 150, 240), (220, 80, 170), (120, 130, 145)
 MOST_SQUARES = 40
 # of the checker's longer side, how far the country around reaches
 COUNTRY = 6.0
-# of that side, how far the country lies below the squares, and the one colour below the other
+# of that side, how far the country lies below the squares, and the one color below the other
 BELOW = 4e-4
 # of a region's least side, its arrow's length and that of its head
 ARROW, ARROW_HEAD = 0.7, 0.18
 
 
 class Lines(NamedTuple):
-    """Pieces of lines in one colour, each from one point to another."""
+    """Pieces of lines in one color, each from one point to another."""
 
     points_world_m: Float64[np.ndarray, "pieces 2 3"]
     rgb: Rgb
@@ -107,13 +107,13 @@ def _ground(show: Show, extent: Extent) -> list[tuple[str, Look]]:
     one, other = (WATER_RGB, WATER_SQUARES_RGB) if wet else (LAND_RGB, LAND_SQUARES_RGB)
     step = BELOW * extent.widest_m
     wide = COUNTRY * extent.widest_m
-    centre = extent.centre_world_m
-    country = disc(wide, 64).at((centre[0], centre[1], z - step))
+    center = extent.center_world_m
+    country = disc(wide, 64).at((center[0], center[1], z - step))
     return [(name, country.look(one)), (f"{name} squares", _squares(extent, z).look(other))]
 
 
 def square_m(extent: Extent) -> float:
-    """The side of a square: a metre, or a round number of them."""
+    """The side of a square: a meter, or a round number of them."""
     for power in range(6):
         for number in (1.0, 2.0, 5.0):
             side = number * 10.0**power
@@ -211,14 +211,14 @@ def _arrow(region: AbstractRegion, show: Show) -> Lines | None:
     if strength == 0.0:
         return None
     least = float((corners[1] - corners[0]).min())
-    ahead, centre = effect / strength, 0.5 * (corners[0] + corners[1])
+    ahead, center = effect / strength, 0.5 * (corners[0] + corners[1])
     aside = np.cross(ahead, [0.0, 0.0, 1.0] if abs(ahead[2]) < 0.9 else [1.0, 0.0, 0.0])
     aside /= np.linalg.norm(aside)
     across = np.cross(ahead, aside)
-    tip = centre + 0.5 * ARROW * least * ahead
+    tip = center + 0.5 * ARROW * least * ahead
     back = tip - ARROW_HEAD * least * ahead
     ends = [back + 0.5 * ARROW_HEAD * least * way for way in (aside, -aside, across, -across)]
-    pieces = [(centre - 0.5 * ARROW * least * ahead, tip), *((tip, end) for end in ends)]
+    pieces = [(center - 0.5 * ARROW * least * ahead, tip), *((tip, end) for end in ends)]
     return Lines(np.array(pieces), WIND_RGB if blows else FORCE_RGB)
 
 

@@ -1,7 +1,7 @@
 """The water as waves move it: its heights at a time, and a sheet of them to look at.
 
 The sheet is fine around a place and wider and wider away from it, where it is flat: one surface up
-to the horizon. Its realisation is that of a flight with the same seed in double precision.
+to the horizon. Its realization is that of a flight with the same seed in double precision.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from jaxtyping import Float, PRNGKeyArray
 
 from kittiwake.core.keys import named, seed_key
 from kittiwake.core.look import Look
+from kittiwake.core.streams import Stream
 from kittiwake.core.water import Waterplane
 from kittiwake.core.waves import WAVES
 from kittiwake.viewer.extent import extent_of
@@ -56,17 +57,17 @@ class Sea:
             return np.asarray(self._heights(float(time_s), np.asarray(places_world_m, float)))
 
     def vertices_world_m(
-        self, time_s: float, centre_world_m: Float[np.ndarray, "2"]
+        self, time_s: float, center_world_m: Float[np.ndarray, "2"]
     ) -> Float[np.ndarray, "points 3"]:
         """Of the sheet around a place; it moves on by whole cells, so that no crest jumps."""
-        centre = np.round(np.asarray(centre_world_m) / self._cell_m) * self._cell_m
-        places = self._grid_m + centre
+        center = np.round(np.asarray(center_world_m) / self._cell_m) * self._cell_m
+        places = self._grid_m + center
         heights = self.heights_world_m(time_s, places) * self._share
         return np.column_stack([places, heights])
 
-    def look(self, time_s: float, centre_world_m: Float[np.ndarray, "2"]) -> Look:
+    def look(self, time_s: float, center_world_m: Float[np.ndarray, "2"]) -> Look:
         """The sheet."""
-        shape = Shape(self.vertices_world_m(time_s, centre_world_m), self.faces)
+        shape = Shape(self.vertices_world_m(time_s, center_world_m), self.faces)
         return shape.look(WATER_SQUARES_RGB, OPACITY)
 
 
@@ -79,7 +80,7 @@ def _compiled(show: Show) -> Callable[[float, Places], Any]:
     sea = show.scenario.world.processes[WAVES].component
 
     def begin(key: PRNGKeyArray) -> Any:
-        return sea.init(named(named(key, f"world.{WAVES}"), "init"))
+        return sea.init(named(named(key, Stream.WORLD.of(WAVES)), Stream.INIT))
 
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         key = seed_key(show.seed)

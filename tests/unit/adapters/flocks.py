@@ -15,7 +15,7 @@ vehicles:
     controller: [velocity, acceleration, attitude, mixer]
     guidance:
       type: flock
-      behaviours:
+      behaviors:
         - {{type: separation, distance_m: 3}}
         - alignment
         - cohesion
@@ -37,11 +37,11 @@ vehicles:
       steps:
         - do:
             type: flock
-            behaviours: [separation, {{type: targeting, target_world_m: [50, 0, 5]}}]
+            behaviors: [separation, {{type: targeting, target_world_m: [50, 0, 5]}}]
           for_s: 2
         - do:
             type: flock
-            behaviours: [separation, {{type: targeting, target_world_m: [-50, 0, 5]}}]
+            behaviors: [separation, {{type: targeting, target_world_m: [-50, 0, 5]}}]
 """
 
 

@@ -168,9 +168,9 @@ def test_who_has_left_does_not_come_back_by_itself():
 
 
 @pytest.mark.parametrize(
-    "many", [["a-very-long-behaviour-name"] * 60, [2**70], ["\ud800"]], ids=["long", "big", "half"]
+    "many", [["a-very-long-behavior-name"] * 60, [2**70], ["\ud800"]], ids=["long", "big", "half"]
 )
-def test_behaviours_that_do_not_fit_are_refused_and_forgotten(many):
+def test_behaviors_that_do_not_fit_are_refused_and_forgotten(many):
     with silent_hub(idle) as (port, heard):
         one = member(port)
         one.behave(["cohesion"])

@@ -50,7 +50,7 @@ def velocity_mps(hive, name, now_s=0.0):
 
 def test_places_are_counted_team_by_team_in_the_order_of_the_file(tmp_path):
     flier = "model: crazyflie, controller: [velocity, acceleration, attitude, mixer]"
-    flock = "guidance: {type: flock, behaviours: [cohesion]}"
+    flock = "guidance: {type: flock, behaviors: [cohesion]}"
     more = f"""
   one: {{{flier}, team: b, {flock}}}
   two: {{model: pelican, team: a, guidance: {{type: hold}}}}
@@ -180,7 +180,7 @@ def test_who_flies_along_again_is_guided_again(hive):
     assert hive.wanted("drone-1") is not None
 
 
-def test_behaviours_are_switched_by_name_and_by_place(hive):
+def test_behaviors_are_switched_by_name_and_by_place(hive):
     join(hive, "drone-1", (0.0, 0.0, 5.0))
     before = velocity_mps(hive, "drone-1")
     for switched in ([], ["cohesion"], [0, 1]):
@@ -191,10 +191,10 @@ def test_behaviours_are_switched_by_name_and_by_place(hive):
 
 
 @pytest.mark.parametrize("wrong", ["cohesio", 4, -1])
-def test_behaviours_that_are_not_there_are_refused_and_change_nothing(hive, wrong):
+def test_behaviors_that_are_not_there_are_refused_and_change_nothing(hive, wrong):
     join(hive, "drone-1", (0.0, 0.0, 5.0))
     before = velocity_mps(hive, "drone-1")
-    with pytest.raises(CommandError, match="there is no behaviour"):
+    with pytest.raises(CommandError, match="there is no behavior"):
         hive.behave("drone-1", ["cohesion", wrong])
     np.testing.assert_array_equal(velocity_mps(hive, "drone-1"), before)
 
@@ -275,7 +275,7 @@ def test_a_mission_has_the_time_of_its_member_and_not_of_the_hub(tmp_path):
     assert east_mps(hive, 45) > 0.5
 
 
-def test_behaviours_of_a_mission_are_those_of_its_flocks(tmp_path):
+def test_behaviors_of_a_mission_are_those_of_its_flocks(tmp_path):
     hive = mission(tmp_path)
     assert hive.places["drone-1"].behaviors == ("separation", "targeting")
     hive.compile()
@@ -287,10 +287,10 @@ def test_behaviours_of_a_mission_are_those_of_its_flocks(tmp_path):
     assert east_mps(hive, 1) > 0.5
 
 
-def test_who_has_no_behaviours_is_told_so(tmp_path):
+def test_who_has_no_behaviors_is_told_so(tmp_path):
     more = "  other: {model: pelican, guidance: {type: hold}}\n"
     hive = Hive(load_scenario(write_scenario(tmp_path, 2, more)))
-    with pytest.raises(CommandError, match="other has no behaviours"):
+    with pytest.raises(CommandError, match="other has no behaviors"):
         hive.behave("other", [0])
 
 

@@ -26,7 +26,7 @@ name: for-bags
 time: {rate_hz: 100, duration_s: 5, log_rate_hz: 50}
 world:
   obstacles:
-    crate: {type: box, centre_world_m: [6, 0, 2], sides_m: [1, 2, 4]}
+    crate: {type: box, center_world_m: [6, 0, 2], sides_m: [1, 2, 4]}
 ros: {ground_truth_hz: 10}
 vehicles:
   gull: {model: hummingbird, sensors: {ahead: sonar-cone}}

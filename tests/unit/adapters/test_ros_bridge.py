@@ -99,7 +99,7 @@ def flight():
 
 @pytest.fixture
 def served(flight):
-    """Both drones inactive, six metres up, and nothing said yet."""
+    """Both drones inactive, six meters up, and nothing said yet."""
     for number in (1, 2):
         flight.ask(f"/drone{number}/switch_mode", mode={"mode": 0})
         placed(flight, f"drone{number}", (0.0, 5.0 - 5.0 * number, 6.0))

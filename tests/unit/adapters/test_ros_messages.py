@@ -25,9 +25,9 @@ time: {rate_hz: 200, duration_s: 5}
 world:
   satellites: nominal
   obstacles:
-    crate: {type: box, centre_world_m: [6, 0, 2], sides_m: [1, 2, 4], yaw_deg: 30}
-    ball: {type: sphere, centre_world_m: [0, 8, 2], radius_m: 1.5}
-    mast: {type: cylinder, centre_world_m: [0, -8, 3], radius_m: 0.2, height_m: 6}
+    crate: {type: box, center_world_m: [6, 0, 2], sides_m: [1, 2, 4], yaw_deg: 30}
+    ball: {type: sphere, center_world_m: [0, 8, 2], radius_m: 1.5}
+    mast: {type: cylinder, center_world_m: [0, -8, 3], radius_m: 0.2, height_m: 6}
     ramp: {type: plane, point_world_m: [20, 0, 0], facing_world: [-1, 0, 0]}
   platforms:
     roof: {type: fixed, position_world_m: [0, 30, 5], length_m: 4, width_m: 2}
@@ -220,7 +220,7 @@ def test_a_fix_lies_where_geodesy_says(told):
     steps = f"+proj=pipeline +step +inv {plane} +step +inv +proj=cart +ellps=WGS84"
     away = Transformer.from_pipeline(f"{steps} +step +proj=unitconvert +xy_in=rad +xy_out=deg")
     longitude, latitude, height = away.transform(1200.0, -3400.0, 56.0)
-    # 1e-9 deg are a tenth of a millimetre
+    # 1e-9 deg are a tenth of a millimeter
     assert message["latitude"] == pytest.approx(latitude, abs=1e-9)
     assert message["longitude"] == pytest.approx(longitude, abs=1e-9)
     assert message["altitude"] == pytest.approx(height, abs=1e-4)

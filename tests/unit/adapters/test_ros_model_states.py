@@ -16,7 +16,7 @@ COLUMNS = list(STATE_COLUMNS)
 STATES = {
     # yawed by a quarter of a turn to the left, on its way east
     "one": {"x_m": 1.0, "y_m": 2.0, "z_m": 3.0, "qw": HALF, "qz": HALF, "vx_mps": 1.0},
-    # level, two metres north of it, on its way north, turning left
+    # level, two meters north of it, on its way north, turning left
     "two": {"x_m": 1.0, "y_m": 4.0, "z_m": 3.5, "qw": 1.0, "vy_mps": 1.0, "wz_radps": 0.5},
 }
 

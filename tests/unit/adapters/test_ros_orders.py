@@ -1,4 +1,4 @@
-"""Commands of uav_gazebo as manoeuvres, against rotations written out as matrices."""
+"""Commands of uav_gazebo as maneuvers, against rotations written out as matrices."""
 
 from types import SimpleNamespace
 

@@ -11,7 +11,7 @@ from kittiwake.analysis.consistency import (
     rotation_between,
 )
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.summary import Flown, summarise
+from kittiwake.analysis.summary import Flown, summarize
 from kittiwake.analysis.table import (
     POSITION_WORLD_M,
     Q_WORLD_FROM_BODY,
@@ -134,7 +134,7 @@ def test_bounds_of_a_mean_narrow_with_the_flights():
 def test_the_summary_holds_it_by_vehicle():
     covariance, errors = drawn()
     tables = {"a": flight(errors, covariance), "b": flight(errors)}
-    found = summarise(
+    found = summarize(
         Log(tables, ()),
         scenario="s",
         seed=0,

@@ -12,7 +12,7 @@ from kittiwake.analysis.log_format import (
 )
 
 PICTURE = tuple(
-    f"sensor.eye.colour_{i}_{j}_{k}" for i in range(3) for j in range(4) for k in range(3)
+    f"sensor.eye.color_{i}_{j}_{k}" for i in range(3) for j in range(4) for k in range(3)
 )
 DEPTHS = tuple(f"sensor.eye.depth_{i}_{j}_m" for i in range(3) for j in range(4))
 COLUMNS = ("time_s", "cmd_speeds_0_radps", "cmd_speeds_1_radps", *PICTURE, *DEPTHS, "status")
@@ -20,14 +20,14 @@ COLUMNS = ("time_s", "cmd_speeds_0_radps", "cmd_speeds_1_radps", *PICTURE, *DEPT
 
 def test_a_picture_is_one_field_with_the_unit_of_its_numbers():
     assert as_fields(COLUMNS)[3:5] == [
-        LogField("sensor.eye.colour", (3, 4, 3)),
+        LogField("sensor.eye.color", (3, 4, 3)),
         LogField("sensor.eye.depth", (3, 4), "_m"),
     ]
     assert message_definition(COLUMNS).decode().splitlines() == [
         "float64 time_s",
         "float64 cmd_speeds_0_radps",
         "float64 cmd_speeds_1_radps",
-        "float64[36] sensor_eye_colour",
+        "float64[36] sensor_eye_color",
         "float64[12] sensor_eye_depth_m",
         "float64 status",
     ]
@@ -57,7 +57,7 @@ def test_fields_give_back_exactly_their_columns(columns):
 
 
 def test_the_definition_of_a_large_picture_is_short():
-    columns = as_columns([LogField("sensor.eye.colour", (480, 640, 3))])
+    columns = as_columns([LogField("sensor.eye.color", (480, 640, 3))])
     assert len(message_definition(columns)) < 100
     assert len(json.dumps(pack_layouts({"a": (columns, ())}))) < 300
 

@@ -126,7 +126,7 @@ def fleet_log(count):
 
 
 def paired_log(rows=60):
-    """A drone half a metre beside its vessel that goes through three parts of its task."""
+    """A drone half a meter beside its vessel that goes through three parts of its task."""
     x_m, part = np.arange(rows) / RATE_HZ, np.arange(rows) // 20
     drone = {"x_m": x_m + 0.3, "y_m": 0.4, "z_m": 2.0 - 0.5 * part, "guidance.phase": part}
     drone |= {"setpoint.position_x_world_m": x_m, "setpoint.position_y_world_m": 0.0}
@@ -173,7 +173,7 @@ def standing_log(**world):
     return Log({"gull": table(columns, 101)}, (), {"world": world})
 
 
-DRAUGHT = {
+DRAFT = {
     "type": "wind",
     "from_world_m": [3, -4, 0],
     "to_world_m": [7, 4, 6],
@@ -208,7 +208,7 @@ def flat_log():
 
 LOGS = {
     "pair": paired_log,
-    "standing": lambda: standing_log(regions={"draught": DRAUGHT}, platforms={"ferry": FERRY}),
+    "standing": lambda: standing_log(regions={"draft": DRAFT}, platforms={"ferry": FERRY}),
     "battery": battery_log,
     "flat": flat_log,
     "tour": tour_log,
@@ -254,7 +254,7 @@ def trace_of(log):
     return select_traces(log, find_losses(log))[0]
 
 
-def axes_labelled(figure, label):
+def axes_labeled(figure, label):
     return next(axes for axes in figure.axes if axes.get_ylabel() == label)
 
 
@@ -330,7 +330,7 @@ def test_one_vehicle_is_shown_with_all_its_state_and_inputs(figures):
         "yaw rate\n(deg/s)",
         "inputs\n(relative)",
     ]
-    assert listed(axes_labelled(figures["tour"], "position\n(m)")) == ["x", "y", "z", "set point"]
+    assert listed(axes_labeled(figures["tour"], "position\n(m)")) == ["x", "y", "z", "set point"]
 
 
 def test_time_series_share_one_axis_over_the_whole_flight(figures):
@@ -354,7 +354,7 @@ def test_maps_have_equal_scales_on_all_axes(figures):
 
 def test_curves_of_one_vehicle_hold_what_was_logged(figures):
     log = tour_log()
-    axes = axes_labelled(figures["tour"], "position\n(m)")
+    axes = axes_labeled(figures["tour"], "position\n(m)")
     for line, column in zip(axes.lines, ("x_m", "y_m", "z_m"), strict=False):
         assert np.array_equal(line.get_ydata(), log.column("pelican", column))
     wanted = axes.lines[3]
@@ -388,8 +388,8 @@ def test_a_height_far_above_the_paths_width_has_an_axis_of_its_own():
     time_s = np.arange(50) / RATE_HZ
     log = Log({"a": table({"x_m": np.sin(time_s), "z_m": 500.0 + np.sin(time_s)}, 50)})
     figure = draw_overview(log)
-    assert listed(axes_labelled(figure, "position\n(m)")) == ["x", "y"]
-    assert listed(axes_labelled(figure, "height\n(m)")) == ["z"]
+    assert listed(axes_labeled(figure, "position\n(m)")) == ["x", "y"]
+    assert listed(axes_labeled(figure, "height\n(m)")) == ["z"]
 
 
 def test_inputs_are_grouped_by_unit_and_constant_ones_are_noted():
@@ -423,7 +423,7 @@ def test_commands_of_any_vehicle_are_shown_with_their_units():
 def test_more_inputs_than_fit_beside_a_panel_are_counted():
     columns = {f"cmd_rotor_{n}_radps": float(n) for n in range(50)}
     figure = draw_overview(Log({"octo": table(columns, 5)}))
-    axes = axes_labelled(figure, "inputs\n(rad/s)")
+    axes = axes_labeled(figure, "inputs\n(rad/s)")
     assert len(axes.lines) == 50
     named = listed(axes)
     assert named[-1] == f"and {51 - len(named)} more"
@@ -434,7 +434,7 @@ def test_more_inputs_than_fit_beside_a_panel_are_counted():
 def test_many_vehicles_are_compared_by_error_height_and_speed(figures):
     figure = figures["fleet"]
     for label in ("position error (m)", "height z (m)", "speed (m/s)"):
-        curves = [line for line in axes_labelled(figure, label).lines if len(line.get_xdata()) > 2]
+        curves = [line for line in axes_labeled(figure, label).lines if len(line.get_xdata()) > 2]
         assert len(curves) == 10
         assert len({line.get_color() for line in curves}) == 10
     names = [label for label in all_listed(figure) if label.startswith("gull-")]
@@ -442,7 +442,7 @@ def test_many_vehicles_are_compared_by_error_height_and_speed(figures):
 
 
 def test_a_vehicle_that_follows_a_deck_is_compared_by_how_far_beside_it_is(figures):
-    axes = axes_labelled(figures["pair"], "beside the deck (m)")
+    axes = axes_labeled(figures["pair"], "beside the deck (m)")
     (curve,) = (line for line in axes.lines if len(line.get_xdata()) > 2)
     np.testing.assert_allclose(curve.get_ydata(), 0.5)
     assert "position error (m)" not in [axes.get_ylabel() for axes in figures["pair"].axes]
@@ -459,10 +459,10 @@ def test_the_path_of_a_vehicle_that_follows_a_deck_is_dotted(figures):
 
 
 def test_the_height_is_shaded_by_the_parts_of_the_only_task_that_has_some(figures):
-    axes = axes_labelled(figures["pair"], "height z (m)")
+    axes = axes_labeled(figures["pair"], "height z (m)")
     spans = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches]
     np.testing.assert_allclose(spans, [(0.0, 2.0), (2.0, 4.0), (4.0, 5.9)])
-    assert not axes_labelled(figures["fleet"], "height z (m)").patches
+    assert not axes_labeled(figures["fleet"], "height z (m)").patches
 
 
 def test_shaded_parts_are_named_by_the_events_that_they_began_with():
@@ -493,11 +493,11 @@ def test_a_place_asks_for_no_speed_and_of_a_vessel_for_no_yaw(command, names):
     asked = {f"setpoint.position_{axis}_world_m": 5.0 for axis in "xyz"}
     asked |= {f"setpoint.velocity_{axis}_world_mps": 0.0 for axis in "xyz"}
     figure = draw_overview(Log({"a": table(asked | {"setpoint.yaw_rad": 0.3, command: 2.0}, 50)}))
-    assert listed(axes_labelled(figure, "yaw\n(deg)")) == names
-    assert listed(axes_labelled(figure, "speed\n(m/s)")) == ["speed"]
+    assert listed(axes_labeled(figure, "yaw\n(deg)")) == names
+    assert listed(axes_labeled(figure, "speed\n(m/s)")) == ["speed"]
     moving = asked | {"setpoint.velocity_x_world_mps": 1.0}
     figure = draw_overview(Log({"a": table(moving, 50)}))
-    assert listed(axes_labelled(figure, "speed\n(m/s)")) == ["speed", "set point"]
+    assert listed(axes_labeled(figure, "speed\n(m/s)")) == ["speed", "set point"]
 
 
 @pytest.mark.parametrize(
@@ -525,11 +525,11 @@ def test_without_set_points_only_height_and_speed_are_compared():
 
 def test_a_crowd_is_thinned_to_lines_that_can_be_seen_and_says_so(figures):
     figure = figures["crowd"]
-    curves = axes_labelled(figure, "speed (m/s)").lines
+    curves = axes_labeled(figure, "speed (m/s)").lines
     assert len([line for line in curves if len(line.get_xdata()) > 2]) == 100
     assert "100 of 300 vehicles drawn" in words(figure)[1]
     assert not [label for label in all_listed(figure) if label.startswith("gull")]
-    assert axes_labelled(figure, "vehicle, in the scenario's order").get_ylim() == (300.0, 1.0)
+    assert axes_labeled(figure, "vehicle, in the scenario's order").get_ylim() == (300.0, 1.0)
 
 
 def test_long_logs_are_thinned_to_two_thousand_rows_with_first_and_last():
@@ -585,8 +585,8 @@ def test_a_diverging_vehicle_does_not_shrink_the_rest_of_the_picture(figures):
     figure = figures["diverging"]
     west, east = figure.axes[1].get_xlim()
     assert -40.0 < west < -1.0 < 1.0 < east < 40.0
-    assert axes_labelled(figure, "speed\n(m/s)").get_ylim()[1] < 20.0
-    assert axes_labelled(figure, "speed\n(m/s)").get_xlim() == (0.0, 30.0)
+    assert axes_labeled(figure, "speed\n(m/s)").get_ylim()[1] < 20.0
+    assert axes_labeled(figure, "speed\n(m/s)").get_xlim() == (0.0, 30.0)
     assert "diverged: non-finite\nposition_world_m" in listed(figure.axes[2])
 
 
@@ -715,7 +715,7 @@ def test_the_wind_is_named_by_where_it_comes_from(figures):
 
 def test_boxes_and_decks_are_named_on_the_map_and_explained_beside_it(figures):
     plan, key = figures["standing"].axes[1:3]
-    assert {text.get_text() for text in plan.texts} >= {"draught 5 m/s", "ferry"}
+    assert {text.get_text() for text in plan.texts} >= {"draft 5 m/s", "ferry"}
     box = next(patch for patch in plan.patches if isinstance(patch, Polygon))
     corners = box.get_xy()
     assert corners.shape == (5, 2)  # the last is the first
@@ -745,7 +745,7 @@ def test_a_turned_box_is_drawn_as_it_lies():
 
 
 def test_obstacles_are_outlined_and_named_where_they_stand():
-    crate = {"type": "box", "centre_world_m": [2.0, 1.0, 0.5], "sides_m": [2.0, 1.0, 1.0]}
+    crate = {"type": "box", "center_world_m": [2.0, 1.0, 0.5], "sides_m": [2.0, 1.0, 1.0]}
     shape = {"type": "mesh", "file": "elsewhere.stl"}
     world = {"obstacles": {"crate": crate, "unread": shape}}
     log = Log({"pelican": tour()}, (), WAYPOINT_TOUR | {"world": world})
@@ -824,14 +824,14 @@ def test_the_precision_of_a_flight_is_in_its_summary_or_shows_in_its_places():
 def test_a_box_crossed_on_the_way_is_not_the_wind_but_a_curve(figures):
     figure = figures["standing"]
     assert usual_wind([trace_of(LOGS["standing"]())]) is None
-    assert listed(axes_labelled(figure, "wind\n(m/s)")) == ["x", "y", "z"]
+    assert listed(axes_labeled(figure, "wind\n(m/s)")) == ["x", "y", "z"]
 
 
 @pytest.mark.parametrize(
     "world",
     [
-        {"regions": {"draught": DRAUGHT | {"type": "no such kind"}}},
-        {"regions": ["draught"]},
+        {"regions": {"draft": DRAFT | {"type": "no such kind"}}},
+        {"regions": ["draft"]},
         {"platforms": {"ferry": FERRY | {"length_m": -1}}},
         {"obstacles": ["crate"]},
         {"obstacles": {"crate": {"type": "box"}}},
@@ -843,9 +843,9 @@ def test_a_world_that_no_scenario_may_have_is_drawn_empty(world):
 
 
 def test_what_stands_far_away_does_not_shrink_the_paths():
-    far = DRAUGHT | {"from_world_m": [-900, -900, 0], "to_world_m": [900, 900, 500]}
-    near = look_around([trace_of(LOGS["standing"]())], {"world": {"regions": {"draught": DRAUGHT}}})
-    wide = look_around([trace_of(LOGS["standing"]())], {"world": {"regions": {"draught": far}}})
+    far = DRAFT | {"from_world_m": [-900, -900, 0], "to_world_m": [900, 900, 500]}
+    near = look_around([trace_of(LOGS["standing"]())], {"world": {"regions": {"draft": DRAFT}}})
+    wide = look_around([trace_of(LOGS["standing"]())], {"world": {"regions": {"draft": far}}})
     assert near.low[1] < -4.0
     assert near.high[1] > 4.0
     assert max(wide.high - wide.low) < 15.0
@@ -854,14 +854,14 @@ def test_what_stands_far_away_does_not_shrink_the_paths():
 def test_axes_never_magnify_rounding(figures):
     least = {"position\n(m)": 0.01, "attitude\n(deg)": 0.1, "yaw\n(deg)": 0.1, "speed\n(m/s)": 0.01}
     for label, span in least.items():
-        axes = axes_labelled(figures["flat"], label)
+        axes = axes_labeled(figures["flat"], label)
         assert np.ptp(axes.get_ylim()) >= span
         assert axes.yaxis.get_offset_text().get_text() == ""
     assert readable_limits((-1.0, 1.0), "m") == (-1.0, 1.0)
 
 
-def test_commands_are_dashed_in_the_colour_of_what_follows_them(figures):
-    axes = axes_labelled(figures["battery"], "inputs\n(rad/s)")
+def test_commands_are_dashed_in_the_color_of_what_follows_them(figures):
+    axes = axes_labeled(figures["battery"], "inputs\n(rad/s)")
     commands, rotors = axes.lines[:4], axes.lines[4:8]
     assert all(line.is_dashed() for line in commands)
     assert not any(line.is_dashed() for line in rotors)
@@ -961,13 +961,13 @@ def test_a_commanded_attitude_is_drawn_in_angles_beside_the_actual_one():
 
 
 def surface_log():
-    """Two metres above a slope of 45 degrees that is larger than the flight."""
+    """Two meters above a slope of 45 degrees that is larger than the flight."""
     north_m = np.linspace(0.0, 10.0, 60)
     distances = {"setpoint.distance_m": 1.5, "setpoint.wanted_distance_m": 1.0}
     columns = {"y_m": north_m, "z_m": north_m + 2.0} | distances
     # its upper side passes through y = z
     middle = [0.0, np.sqrt(0.5), -np.sqrt(0.5)]
-    slope = {"type": "box", "centre_world_m": middle, "sides_m": [400, 400, 2], "roll_deg": 45}
+    slope = {"type": "box", "center_world_m": middle, "sides_m": [400, 400, 2], "roll_deg": 45}
     return Log({"gull": table(columns, 60)}, (), {"world": {"obstacles": {"slope": slope}}})
 
 
@@ -988,7 +988,7 @@ def test_a_surface_larger_than_the_flight_is_drawn_below_it():
 
 
 def test_the_distance_to_a_followed_surface_has_a_panel():
-    axes = axes_labelled(draw_overview(surface_log()), "distance\n(m)")
+    axes = axes_labeled(draw_overview(surface_log()), "distance\n(m)")
     measured, wanted = (line.get_ydata()[0] for line in axes.lines[:2])
     assert (measured, wanted) == (1.5, 1.0)
 
@@ -1023,11 +1023,11 @@ def test_between_waypoints_the_error_is_the_distance_from_the_leg():
     legged = table(columns, rows)
     holding = hovering(1, rows)
     figure = draw_overview(Log({"surveyor": legged, "still": holding}))
-    (across,) = axes_labelled(figure, "cross-track error (m)").lines[:1]
+    (across,) = axes_labeled(figure, "cross-track error (m)").lines[:1]
     # the first leg begins where the vehicle did, 0.5 m beside the line
     expected = np.where(east_m < 50.0, 0.5 * east_m / 50.0, 0.0)
     np.testing.assert_allclose(across.get_ydata(), expected, atol=1e-4)
-    (error,) = axes_labelled(figure, "position error (m)").lines[:1]
+    (error,) = axes_labeled(figure, "position error (m)").lines[:1]
     np.testing.assert_allclose(
         error.get_ydata(), np.abs(0.3 * np.sin(np.arange(rows) / 10 + 1)) * np.sqrt(3.0)
     )

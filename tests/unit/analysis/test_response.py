@@ -116,7 +116,7 @@ def test_roughness_is_none_of_one_bend_and_grows_with_what_is_not():
         for size in (0.0, 0.05, 0.1)
     }
     assert rough[0.0] < 1e-9
-    # of a sine of amplitude A the residual is A / sqrt(2); y goes two metres
+    # of a sine of amplitude A the residual is A / sqrt(2); y goes two meters
     assert rough[0.05] == pytest.approx(0.1 / np.sqrt(2.0), rel=0.02)
     assert rough[0.1] == pytest.approx(2.0 * rough[0.05], rel=0.02)
 

@@ -76,7 +76,7 @@ def said_on(figure):
 
 
 def over_time(figure):
-    """The axes whose times are shown, which frames and scales of colours do not have."""
+    """The axes whose times are shown, which frames and scales of colors do not have."""
     return [axes for axes in figure.axes if axes.axison and axes.get_title(loc="left")]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.separation import TREE_FROM_VEHICLES, min_separation
-from kittiwake.analysis.summary import SETPOINT_WORLD_M, Flown, in_digits, max_tilt_rad, summarise
+from kittiwake.analysis.summary import SETPOINT_WORLD_M, Flown, in_digits, max_tilt_rad, summarize
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 
 HOLDING = Flown("pelican", tracked=True, planned_legs=None)
@@ -16,7 +16,7 @@ RADIUS_M, TURN_S, ROWS = 3.0, 20.0, 2001
 
 
 def circle(*, phase_rad=0.0, tilt_rad=0.1, columns=COLUMNS):
-    """One turn in the plane z = 2 m, rolled by a constant angle, on time but half a metre low."""
+    """One turn in the plane z = 2 m, rolled by a constant angle, on time but half a meter low."""
     time_s = np.linspace(0.0, TURN_S, ROWS)
     angle = 2.0 * pi * time_s / TURN_S + phase_rad
     values = dict.fromkeys(columns, np.zeros(ROWS))
@@ -32,7 +32,7 @@ def circle(*, phase_rad=0.0, tilt_rad=0.1, columns=COLUMNS):
 
 
 def summary(tables, *, events=(), wall_s=2.0, duration_s=TURN_S, flown=HOLDING):
-    return summarise(
+    return summarize(
         Log(tables, events),
         scenario="circle",
         seed=3,
@@ -86,7 +86,7 @@ def test_the_summary_has_exactly_the_documented_shape():
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
-def test_a_circle_is_summarised_by_its_geometry():
+def test_a_circle_is_summarized_by_its_geometry():
     vehicle = summary({"a": circle()})["vehicles"]["a"]
     # a polygon of n sides is shorter than its circle by the factor sin(pi / n) / (pi / n)
     sides = ROWS - 1
@@ -128,7 +128,7 @@ def test_what_does_not_apply_is_null():
     assert summary({"a": unset})["vehicles"]["a"]["tracking_rms_m"] is None
 
 
-def test_a_vehicle_that_diverged_is_summarised_up_to_then():
+def test_a_vehicle_that_diverged_is_summarized_up_to_then():
     half = changed(circle(), "vx_mps", slice(1001, None), np.inf)
     half = changed(half, "x_m", slice(1002, None), np.nan)
     found = summary({"a": half, "b": circle(phase_rad=pi)})

@@ -76,7 +76,7 @@ def test_points_have_longitude_first_and_lie_where_the_vehicle_was(tmp_path):
         **{"vehicle": "boat-1", "sensor": "probe", "field": "heat"},
         **{"time_s": 0.0, "time_utc": "2026-06-30T09:30:00.000Z", "value": 280.0, "unit": "K"},
     }
-    # PROJ's own tangent plane, to half a millimetre
+    # PROJ's own tangent plane, to half a millimeter
     plane = "+proj=topocentric +ellps=WGS84 +lon_0=8.7 +lat_0=47.2 +h_0=400"
     pipeline = f"+proj=pipeline +step +inv {plane} +step +inv +proj=cart +ellps=WGS84"
     x, y, z = Transformer.from_pipeline(pipeline).transform(120.0, -80.0, 0.0)
@@ -128,7 +128,7 @@ def test_a_filled_map_reaches_five_cells_around_its_samples(tmp_path):
 
 def test_an_inverse_distance_is_that_of_shepard():
     at, values = np.array([[0.0, 0.0], [3.0, 0.0]]), np.array([1.0, 10.0])
-    # at one and two metres weights are 4 to 1
+    # at one and two meters weights are 4 to 1
     np.testing.assert_allclose(interpolated(at, values, np.array([[1.0, 0.0]])), [2.8], rtol=1e-12)
     np.testing.assert_allclose(interpolated(at, values, at), values, rtol=1e-9)
 

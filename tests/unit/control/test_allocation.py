@@ -89,7 +89,7 @@ def test_yaw_gives_way_before_thrust_and_thrust_before_tilt(number, wrench):
 
 @settings(deadline=None)
 @given(wrenches)
-def test_with_four_rotors_no_programme_loses_less_in_this_order(wrench):
+def test_with_four_rotors_no_program_loses_less_in_this_order(wrench):
     """Three linear programmes, each with what those before it have reached."""
     matrix, wanted, found = MATRICES[4], np.array(wrench), given_wrench(4, wrench)
     share = best_tilt(matrix, wanted)
@@ -98,7 +98,7 @@ def test_with_four_rotors_no_programme_loses_less_in_this_order(wrench):
     assert found[0] == pytest.approx(thrust, abs=1e-6)
 
 
-def test_with_more_rotors_the_loss_is_near_that_of_a_programme():
+def test_with_more_rotors_the_loss_is_near_that_of_a_program():
     rng = np.random.Generator(np.random.PCG64(3))
     ratios = {6: [], 8: []}
     for number, kept in ratios.items():
@@ -131,7 +131,7 @@ def nearest_thrust(matrix, wanted, share):
     number = matrix.shape[1]
     # the last variable is at least the distance
     distance = np.vstack([np.append(matrix[0], -1.0), np.append(-matrix[0], -1.0)])
-    # what the first programme has found to its tolerance
+    # what the first program has found to its tolerance
     goal = np.append(share * (1.0 - 1e-9) * wanted[1:3], 0.0)
     found = linprog(
         np.append(np.zeros(number), 1.0),
@@ -188,8 +188,8 @@ def test_rotors_that_cannot_give_every_torque_are_refused():
         allocation(hubs, (1.0, 1.0, 1.0, 1.0), 0.0)
 
 
-def test_rotors_beside_the_centre_of_mass_are_refused():
+def test_rotors_beside_the_center_of_mass_are_refused():
     hubs, spins = RINGS[4]
     beside = tuple(hub + Vec3(1.0, 0.0, 0.0) for hub in hubs)
-    with pytest.raises(ScenarioError, match="put the centre of mass between them"):
+    with pytest.raises(ScenarioError, match="put the center of mass between them"):
         allocation(beside, spins, KAPPA_M)

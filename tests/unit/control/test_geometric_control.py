@@ -158,7 +158,7 @@ def test_a_quadrotor_upside_down_has_righted_itself_after_six_seconds():
 
 HELIX = {
     "type": "curve",
-    "centre_world_m": [0, 0, 40],
+    "center_world_m": [0, 0, 40],
     "drift_world_mps": [0.4, 0, 0],
     "amplitude_world_m": [0, -0.4, -0.6],
     "angular_rates_radps": [0, math.pi, math.pi],
@@ -167,7 +167,7 @@ HELIX = {
 }
 LOOP = {
     "type": "curve",
-    "centre_world_m": [0, 0, 40],
+    "center_world_m": [0, 0, 40],
     "amplitude_world_m": [1.5, 0, 1.5],
     "angular_rates_radps": [5, 0, 5],
     "phases_rad": [0, 0, -math.pi / 2],
@@ -184,7 +184,7 @@ def errors(controller, guidance, start):
     """How far a flight was from its set point, row by row, and its log."""
     key = "vehicles.lee-2010"
     given = {f"{key}.controller": controller, f"{key}.guidance": guidance, f"{key}.start": start}
-    # forty metres above the ground feet change nothing but the time to compile
+    # forty meters above the ground feet change nothing but the time to compile
     given[f"{key}.parameters"] = {"feet": None}
     frame = kw.load("upside-down", given).run(7.0).frame("lee-2010")
     apart = [frame[f"{axis}_m"] - frame[f"setpoint.position_{axis}_world_m"] for axis in "xyz"]
@@ -196,7 +196,7 @@ def errors(controller, guidance, start):
 def test_the_elliptic_helix_is_followed_within_what_the_missing_snap_leaves():
     error, frame = errors("lee", HELIX, {"position_world_m": [0, 0, 40]})
     assert error[0] == pytest.approx(0.6)
-    # a snap of at most .6 pi^4 m/s^4 tilts by it over g k_R / J, which k_x / m turns into metres
+    # a snap of at most .6 pi^4 m/s^4 tilts by it over g k_R / J, which k_x / m turns into meters
     left = 0.6 * math.pi**4 / (K_R / 0.0820) / 16.0
     assert error[frame.time_s >= 5.0].max() < left
 
@@ -212,7 +212,7 @@ def test_a_loop_is_flown_through_the_vertical_without_turning_round():
     assert upside_down.min() < -0.95
 
 
-def test_a_descent_of_three_metres_arrives_without_turning_over():
+def test_a_descent_of_three_meters_arrives_without_turning_over():
     guidance = {"type": "hold", "position_world_m": [0, 0, 40]}
     # beside the vertical, since on it nothing says to which side to turn
     error, frame = errors("lee", guidance, {"position_world_m": [0.3, -0.1, 43]})

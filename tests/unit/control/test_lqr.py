@@ -1,4 +1,4 @@
-"""The regulator against a linearisation of its own, and flights with it."""
+"""The regulator against a linearization of its own, and flights with it."""
 
 import dataclasses
 import math
@@ -61,7 +61,7 @@ def test_gains_are_those_of_the_stable_half_of_the_hamiltonian():
     values, vectors = np.linalg.eig(hamiltonian)
     stable = vectors[:, values.real < 0.0]
     cost = np.real(stable[12:] @ np.linalg.inv(stable[:12]))
-    # the differences of the numerical linearisation over 0.1 ms
+    # the differences of the numerical linearization over 0.1 ms
     expected = np.linalg.solve(r, b.T @ cost)
     scale = np.abs(expected).max(axis=1, keepdims=True)
     np.testing.assert_allclose(LAW.gains / scale, expected / scale, atol=1e-3)

@@ -192,7 +192,7 @@ def damped(drag_per_s, time_s):
 
 
 @pytest.mark.parametrize(("axis", "drag_per_s"), [(0, 0.28), (1, 0.35), (2, 1.0)])
-def test_step_of_a_metre_is_answered_without_overshoot(axis, drag_per_s):
+def test_step_of_a_meter_is_answered_without_overshoot(axis, drag_per_s):
     start = [0.0, 0.0, 10.0]
     start[axis] += 1.0
     path = offset(flight(8.0, **{START: start}))[:, axis]
@@ -201,7 +201,7 @@ def test_step_of_a_metre_is_answered_without_overshoot(axis, drag_per_s):
     np.testing.assert_allclose(path, damped(drag_per_s, 0.005 * np.arange(1601)), atol=0.02)
 
 
-def test_step_of_a_metre_is_critically_damped_without_drag():
+def test_step_of_a_meter_is_critically_damped_without_drag():
     free = {f"drag_{axis}_per_s": 0.0 for axis in ("forward", "sideways", "vertical")}
     path = offset(flight(8.0, vehicles__drone__parameters=free))[:, 0]
     assert path.min() > -0.01

@@ -254,7 +254,7 @@ vehicles:
     return np.arange(1, steps + 1) / rate_hz, np.asarray(distance), velocity
 
 
-def test_follows_the_sources_slope_at_a_metre_with_half_a_metre_per_second():
+def test_follows_the_sources_slope_at_a_meter_with_half_a_meter_per_second():
     # the slab of 1 m across y leans by 60 deg; its near face
     plane = Measured(Vec3(0.0, 2.5, 0.0), SLOPE, 0.5)
     time_s, distance_m, velocity = flown(following(), plane, [0, -1.59, 2.39], 60.0)
@@ -274,7 +274,7 @@ def test_follows_the_sources_slope_at_a_metre_with_half_a_metre_per_second():
         pytest.param({"direction_world": Vec3(1.0, 15.0, 2.0)}, WALL, [0, 1.2, 5], id="wall"),
     ],
 )
-def test_lock_comes_to_a_metre_from_a_plane_and_holds_it(gains, normal, place):
+def test_lock_comes_to_a_meter_from_a_plane_and_holds_it(gains, normal, place):
     plane = Measured(Vec3(0.0, 2.5, 0.0), normal, 0.0)
     time_s, distance_m, _ = flown(lock(**gains), plane, place, 110.0)
     assert distance_m[0] > 1.2

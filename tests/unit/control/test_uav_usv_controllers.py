@@ -204,7 +204,7 @@ def test_ar_drone_climbs_without_overshoot_and_hovers_at_its_throttle():
 def test_another_vehicle_is_held_at_its_place():
     changes = {
         "vehicles.hummingbird.controller": "uav-usv-cascade",
-        # ten metres above the ground feet change nothing but the time to compile
+        # ten meters above the ground feet change nothing but the time to compile
         "vehicles.hummingbird.parameters": {"feet": None},
         "vehicles.hummingbird.guidance": {"type": "hold", "position_world_m": [0.5, -0.5, 10.5]},
     }

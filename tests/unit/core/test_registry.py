@@ -23,7 +23,7 @@ def installed(monkeypatch):
     points = [
         EntryPoint("euler", "kittiwake.geometry.euler:EulerZYX", "kittiwake.shapes"),
         EntryPoint("vector", "kittiwake.geometry.euler:EulerZYX", "kittiwake.shapes"),
-        EntryPoint("stray", "kittiwake.geometry.euler:EulerZYX", "kittiwake.colours"),
+        EntryPoint("stray", "kittiwake.geometry.euler:EulerZYX", "kittiwake.colors"),
     ]
     monkeypatch.setattr(
         registry_module, "entry_points", lambda group: [p for p in points if p.group == group]

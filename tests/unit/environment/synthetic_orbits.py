@@ -36,7 +36,7 @@ def place_ecef_m(number, time_s):
 def sp3_lines(
     numbers=(1, 2, 5, 9, 17), times=24, interval_s=900, version="d", begins_gps=BEGINS_GPS
 ):
-    """A file with the positions rounded as such files have them, to a millimetre."""
+    """A file with the positions rounded as such files have them, to a millimeter."""
     lines = [
         f"#{version}P{begins_gps:%Y %m %d %H %M}  0.00000000 {times:7d} ORBIT IGS20 FIT  XXX",
         "## 2408  21600.00000000   900.00000000 61100 0.2500000000000",

@@ -10,7 +10,7 @@ import pytest
 import trimesh
 
 from kittiwake.core.clearance import POINT, Body
-from kittiwake.core.movers import DeckSurface, Neighbour
+from kittiwake.core.movers import DeckSurface, Neighbor
 from kittiwake.core.ray import FEW, NOTHING, nearest_obstacle
 from kittiwake.core.support import Support
 from kittiwake.environment.obstacles.boxes import Box, Platform, Slab
@@ -23,7 +23,7 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 
-# sums and roots of numbers of a few metres in double precision
+# sums and roots of numbers of a few meters in double precision
 EXACT_M = 1e-9
 ORIGIN = Vec3(0.0, 0.0, 0.0)
 TURNED = {"yaw_rad": 0.4, "pitch_rad": -0.3, "roll_rad": 0.7}
@@ -224,12 +224,12 @@ def test_the_nearest_of_many_is_told_by_its_place():
     assert np.isinf(nothing.distance_m)
 
 
-def test_decks_and_neighbours_are_near_as_what_they_are():
+def test_decks_and_neighbors_are_near_as_what_they_are():
     still = Vec3(0.0, 0.0, 0.0)
     deck = Support(PLACE, Quaternion.identity(), still, still, 2.0, 4.0)
     point = PLACE + Vec3(2.0, 0.0, 1.0)
     assert float(DeckSurface(deck).clearance_m(point)) == pytest.approx(math.sqrt(2.0))
-    other = Neighbour(Sphere(PLACE, 0.5), PLACE, still, still, jnp.asarray(True))
+    other = Neighbor(Sphere(PLACE, 0.5), PLACE, still, still, jnp.asarray(True))
     assert float(other.clearance_m(point)) == pytest.approx(math.sqrt(5.0) - 0.5)
 
 
@@ -262,7 +262,7 @@ def test_derivatives_are_finite_and_of_unit_length_in_the_open(shape):
 
         return jax.value_and_grad(clearance)(row), jax.grad(left)(row)
 
-    # its centre, its axes, its corners, and places all about
+    # its center, its axes, its corners, and places all about
     special = [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 2, 3], [0, 2, 2], [-1, -1.5, 0], [0, 0, 9]]
     (found, slopes), others = both(jnp.asarray(np.vstack([special, scattered(50)])))
     assert np.isfinite(found).all()

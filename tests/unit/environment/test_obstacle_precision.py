@@ -1,4 +1,4 @@
-"""Obstacles to the last digits: closed walls, round shapes far away, sizes far from a metre."""
+"""Obstacles to the last digits: closed walls, round shapes far away, sizes far from a meter."""
 
 import math
 from decimal import Decimal, localcontext
@@ -70,7 +70,7 @@ def test_no_ray_leaves_a_closed_mesh_by_its_edges_and_corners(dtype, angles):
     points = np.concatenate([on_edges, corners[:, 0]]) @ turn + place
     origins = draw.uniform(-0.5, 0.5, points.shape) + place
     told = distances(mesh, origins, points, dtype)
-    # coordinates of some metres, and edges met at half a right angle or less
+    # coordinates of some meters, and edges met at half a right angle or less
     np.testing.assert_allclose(
         told, np.linalg.norm(points - origins, axis=1), atol=200.0 * jnp.finfo(dtype).eps
     )
@@ -111,7 +111,7 @@ def test_a_ray_in_the_plane_of_a_triangle_does_not_meet_it_from_aside(dtype):
     axes = np.linalg.qr(draw.normal(size=(count, 3, 3)))[0]
     place = draw.uniform(-5.0, 5.0, (count, 3))
     angle = draw.uniform(0.0, 2.0 * math.pi, count)
-    # lines in its plane, two metres beside its first corner, whose sides are of one metre
+    # lines in its plane, two meters beside its first corner, whose sides are of one meter
     flat = np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle])
     aside = np.column_stack([-np.sin(angle), np.cos(angle), 0.0 * angle])
     origins = np.einsum("nij,nj->ni", axes, 2.0 * aside - 3.0 * flat) + place

@@ -24,7 +24,7 @@ from kittiwake.scenario.parameters import build_component
 
 INFINITE = math.inf
 LONGEST_M = 20.0
-# sums and roots of numbers of a few metres in double precision
+# sums and roots of numbers of a few meters in double precision
 EXACT_M = 1e-9
 
 ORIGIN = Vec3(0.0, 0.0, 0.0)
@@ -90,7 +90,7 @@ def random_rays(count, seed):
 
 
 def sphere_slant(height):
-    """Of a ball of two metres, from a distance of five, at a height beside its middle."""
+    """Of a ball of two meters, from a distance of five, at a height beside its middle."""
     return 5.0 - math.sqrt(4.0 - height * height)
 
 
@@ -345,19 +345,19 @@ def test_plane_has_no_outline():
 @pytest.mark.parametrize(
     ("kind", "parameters", "sentence"),
     [
-        ("box", {"centre_world_m": [0, 0, 0], "sides_m": [1, 0, 1]}, "sides_m"),
-        ("sphere", {"centre_world_m": [0, 0, 0], "radius_m": -1}, "must be above 0"),
-        ("cylinder", {"centre_world_m": [0, 0, 0], "radius_m": 1, "height_m": 0}, "above 0"),
-        ("capsule", {"centre_world_m": [0, 0, 0], "radius_m": 0, "height_m": 1}, "above 0"),
+        ("box", {"center_world_m": [0, 0, 0], "sides_m": [1, 0, 1]}, "sides_m"),
+        ("sphere", {"center_world_m": [0, 0, 0], "radius_m": -1}, "must be above 0"),
+        ("cylinder", {"center_world_m": [0, 0, 0], "radius_m": 1, "height_m": 0}, "above 0"),
+        ("capsule", {"center_world_m": [0, 0, 0], "radius_m": 0, "height_m": 1}, "above 0"),
         ("platform", {"position_world_m": [0, 0, 0], "length_m": 0, "width_m": 1}, "above 0"),
         (
             "slab",
-            {"centre_world_m": [0, 0, 0], "sides_m": [1, 1, 1], "lean_deg": 90},
+            {"center_world_m": [0, 0, 0], "sides_m": [1, 1, 1], "lean_deg": 90},
             "lean_deg",
         ),
         (
             "parabolic-sheet",
-            {"centre_world_m": [0, 0, 0], "curvature_pm": 1, "length_m": 1, "width_m": 0},
+            {"center_world_m": [0, 0, 0], "curvature_pm": 1, "length_m": 1, "width_m": 0},
             "above 0",
         ),
         ("plane", {"point_world_m": [0, 0, 0], "facing_world": [0, 0, 0]}, "is no direction"),
@@ -389,7 +389,7 @@ def test_obstacles_that_cannot_be_are_refused(kind, parameters, sentence):
 
 
 def test_angles_of_obstacles_may_be_given_in_degrees():
-    data = {"centre_world_m": [0, 0, 0], "radius_m": 1, "height_m": 4, "pitch_deg": 90}
+    data = {"center_world_m": [0, 0, 0], "radius_m": 1, "height_m": 4, "pitch_deg": 90}
     lying = build_component(OBSTACLES.find("cylinder"), data, str)
     assert abs(cast([lying], Ray(Vec3(-5.0, 0.0, 0.0), EAST)).distance_m - 3.0) < EXACT_M
 

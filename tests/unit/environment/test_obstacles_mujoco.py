@@ -22,7 +22,7 @@ RAYS = 10_000
 YAW, PITCH, ROLL = 0.7, -0.4, 1.1
 ANGLES = {"yaw_rad": YAW, "pitch_rad": PITCH, "roll_rad": ROLL}
 PLACE = (0.3, -0.5, 0.8)
-CENTRE = Vec3(*PLACE)
+CENTER = Vec3(*PLACE)
 POSE = f'pos="0.3 -0.5 0.8" euler="{YAW} {PITCH} {ROLL}"'
 # MuJoCo turns by these in the same order: about z, then the new y, then the new x
 SCENE = """<mujoco><compiler angle="radian" eulerseq="zyx"/>
@@ -71,7 +71,7 @@ def sheet_strips(count=4_000):
 
 
 def bent_hallway():
-    """Written down by hand: two metres wide, from west to east, then to the north."""
+    """Written down by hand: two meters wide, from west to east, then to the north."""
     foot = {"left": [(-4, 1), (-1, 1), (-1, 3)], "right": [(-4, -1), (1, -1), (1, 3)]}
     walls = [
         [(*one, 0), (*other, 0), (*other, 1.5), (*one, 1.5)]
@@ -107,42 +107,42 @@ LINE = (Vec3(-4.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0), Vec3(0.0, 3.0, 0.0))
 
 CASES = {
     "box": (
-        lambda: Box(CENTRE, Vec3(1.0, 2.4, 0.6), **ANGLES),
+        lambda: Box(CENTER, Vec3(1.0, 2.4, 0.6), **ANGLES),
         lambda: scene(f'<geom type="box" size="0.5 1.2 0.3" {POSE}/>'),
         EXACT_M,
     ),
     "platform": (
-        lambda: Platform(CENTRE, 2.0, 3.0, 0.2),
+        lambda: Platform(CENTER, 2.0, 3.0, 0.2),
         lambda: scene('<geom type="box" size="1 1.5 0.1" pos="0.3 -0.5 0.7"/>'),
         EXACT_M,
     ),
     "slab": (
-        lambda: Slab(CENTRE, Vec3(3.0, 0.8, 1.8), 0.6, **ANGLES),
+        lambda: Slab(CENTER, Vec3(3.0, 0.8, 1.8), 0.6, **ANGLES),
         lambda: mesh_scene(hexahedron(leaning)),
         SINGLE_M,
     ),
     "sphere": (
-        lambda: Sphere(CENTRE, 1.3),
+        lambda: Sphere(CENTER, 1.3),
         lambda: scene(f'<geom type="sphere" size="1.3" {POSE}/>'),
         EXACT_M,
     ),
     "cylinder": (
-        lambda: Cylinder(CENTRE, 0.7, 2.2, **ANGLES),
+        lambda: Cylinder(CENTER, 0.7, 2.2, **ANGLES),
         lambda: scene(f'<geom type="cylinder" size="0.7 1.1" {POSE}/>'),
         EXACT_M,
     ),
     "lying cylinder": (
-        lambda: Cylinder(CENTRE, 0.7, 2.2, pitch_rad=math.pi / 2),
+        lambda: Cylinder(CENTER, 0.7, 2.2, pitch_rad=math.pi / 2),
         lambda: scene('<geom type="cylinder" size="0.7" fromto="-0.8 -0.5 0.8 1.4 -0.5 0.8"/>'),
         EXACT_M,
     ),
     "capsule": (
-        lambda: Capsule(CENTRE, 0.6, 1.8, **ANGLES),
+        lambda: Capsule(CENTER, 0.6, 1.8, **ANGLES),
         lambda: scene(f'<geom type="capsule" size="0.6 0.9" {POSE}/>'),
         EXACT_M,
     ),
     "plane": (
-        lambda: Plane(CENTRE, Vec3(0.5, -0.3, 2.0)),
+        lambda: Plane(CENTER, Vec3(0.5, -0.3, 2.0)),
         # MuJoCo's planes are met from their front only
         lambda: scene(
             '<geom type="plane" size="0 0 1" pos="0.3 -0.5 0.8" zaxis="0.5 -0.3 2"/>'
@@ -151,7 +151,7 @@ CASES = {
         EXACT_M,
     ),
     "parabolic sheet": (
-        lambda: ParabolicSheet(CENTRE, 0.4, 2.0, 3.0, **ANGLES),
+        lambda: ParabolicSheet(CENTER, 0.4, 2.0, 3.0, **ANGLES),
         lambda: mesh_scene(sheet_strips()),
         SINGLE_M,
     ),
@@ -161,7 +161,7 @@ CASES = {
         SINGLE_M,
     ),
     "mesh": (
-        lambda: Mesh(TriangleMesh.of(BLOB, "blob"), CENTRE, scale=1.5, **ANGLES),
+        lambda: Mesh(TriangleMesh.of(BLOB, "blob"), CENTER, scale=1.5, **ANGLES),
         lambda: mesh_scene(1.5 * BLOB),
         SINGLE_M,
     ),

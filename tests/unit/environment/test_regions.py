@@ -69,7 +69,7 @@ def force_and_torque(x, y, z):
 
 
 def wind_at(around, point):
-    """The wind at a place beside a vehicle's centre."""
+    """The wind at a place beside a vehicle's center."""
     extra = [shear.wind_mps * shear.slope_pm.dot(point) for shear in around.shears_world]
     return sum(extra, start=around.wind_world_mps).array
 
@@ -133,7 +133,7 @@ def test_a_region_within_a_vehicle_takes_its_part_of_it():
 
 
 @pytest.mark.parametrize("beyond", [-1.01, 1.01])
-def test_a_vehicle_without_a_size_crosses_a_face_within_a_millimetre(beyond):
+def test_a_vehicle_without_a_size_crosses_a_face_within_a_millimeter(beyond):
     around = felt(PUSH, -1.0 + beyond * LEAST_HALF_M, -0.5, 1.75, Vec3.zero())
     expected = np.zeros(3) if beyond < 0.0 else FORCE.array
     np.testing.assert_allclose(around.push.force_world_n.array, expected, rtol=1e-12)
@@ -154,7 +154,7 @@ def crossings():
     half = 0.5 * SIZE.array
     for i, axis in enumerate("xyz"):
         for face, side in itertools.product((LOW.array[i], HIGH.array[i]), (-1.0, 1.0)):
-            # beside the middle, half over a neighbouring edge
+            # beside the middle, half over a neighboring edge
             start = np.array([0.4, 0.8, 2.9])
             line = np.tile(start, (41, 1))
             line[:, i] = face + side * half[i] + 1e-6 * np.arange(-20, 21)
@@ -185,7 +185,7 @@ def test_force_is_the_same_on_the_way_in_and_on_the_way_out():
     inwards = forces_and_torques(-1.3 + depth, -0.5 * level, 1.75 * level)
     outwards = forces_and_torques(2.3 - depth, -0.5 * level, 1.75 * level)
     np.testing.assert_allclose(inwards[:, :3], outwards[:, :3], rtol=0, atol=1e-13)
-    # what is inside lies on the other side of the centre
+    # what is inside lies on the other side of the center
     np.testing.assert_allclose(inwards[:, 3:], -outwards[:, 3:], rtol=0, atol=1e-13)
 
 
@@ -260,7 +260,7 @@ def test_a_region_that_is_turned_and_moved_with_the_vehicle_does_the_same(place)
     here = motion(place, (roll, pitch, yaw))
     push = PUSH.felt(here, SIZE, CALM).push
     other = ForceRegion(moved(low), moved(high), quarter(FORCE)).felt(there, SIZE, CALM).push
-    # 20 m of coordinates, over sides of half a metre
+    # 20 m of coordinates, over sides of half a meter
     for name in ("force_world_n", "torque_world_nm"):
         expected = quarter(getattr(push, name)).array
         np.testing.assert_allclose(getattr(other, name).array, expected, rtol=0, atol=1e-13)

@@ -29,7 +29,7 @@ DAY_S = 86_164.0905
 
 
 def ecef_m(orbits, time_s, origin=LONDON):
-    """Where satellites are from the centre of the Earth."""
+    """Where satellites are from the center of the Earth."""
     frame = frame_at(origin)
     places = np.asarray(orbits.positions_world_m(time_s))
     return np.array([frame.ecef_from_local(Vec3.of(p)).array for p in places.tolist()])
@@ -51,7 +51,7 @@ def test_slots_are_where_their_elements_say_at_the_epoch():
     longitude = node + math.atan2(math.sin(u) * math.cos(math.radians(55.0)), math.cos(u))
     flat = math.sqrt(1.0 - up**2)
     expected = [flat * math.cos(longitude), flat * math.sin(longitude), up]
-    # a millimetre: rounding of places 3e7 m away from the origin, and of the subtraction
+    # a millimeter: rounding of places 3e7 m away from the origin, and of the subtraction
     np.testing.assert_allclose(places[5], np.array(expected) * SEMI_MAJOR_AXIS_M, atol=1e-3)
 
 
@@ -105,7 +105,7 @@ def test_satellites_that_there_are_not_are_refused(numbers, said):
 
 
 @pytest.mark.parametrize("interval_s", [900, 300])
-def test_orbits_of_a_file_are_right_to_a_millimetre(tmp_path, interval_s):
+def test_orbits_of_a_file_are_right_to_a_millimeter(tmp_path, interval_s):
     times = 24 if interval_s == 900 else 60
     read = table(tmp_path, interval_s=interval_s, times=times)
     first_s, last_s = read.span_s
@@ -115,7 +115,7 @@ def test_orbits_of_a_file_are_right_to_a_millimetre(tmp_path, interval_s):
     for time_s in np.linspace(0.0, orbits.end_s, 173):
         truth = [place_ecef_m(number, first_s + time_s) for number in orbits.numbers]
         errors = np.linalg.norm(ecef_m(orbits, float(time_s)) - truth, axis=1)
-        # half a millimetre on each axis is the rounding of the file itself
+        # half a millimeter on each axis is the rounding of the file itself
         assert errors.max() < 1e-3
 
 

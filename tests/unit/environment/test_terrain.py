@@ -27,7 +27,7 @@ def grounds():
         return jax.tree.map(np.asarray, several(jnp.arange(SEEDS)))
 
 
-def neighbours(classes, kind):
+def neighbors(classes, kind):
     """How much more likely a cell is of a kind if the one to the east of it is."""
     here = classes == kind
     both = (here[:, 1:] & here[:, :-1]).mean()
@@ -47,7 +47,7 @@ def test_share_of_each_class_is_what_was_poured(grounds):
 
 def test_classes_lie_in_patches(grounds):
     for kind, expected in ((CLUTTER, 4.0), (OCCLUSION, 12.0)):
-        found = np.mean([neighbours(classes, kind) for classes in grounds.classes])
+        found = np.mean([neighbors(classes, kind) for classes in grounds.classes])
         # 1 for cells by chance, 1 / share for one patch without an edge
         assert found > expected
 

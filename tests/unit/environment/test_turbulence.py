@@ -164,7 +164,7 @@ def test_the_transverse_filter_works_in_single_precision(ratio):
 
 
 @pytest.mark.parametrize("elapsed", [0.0, 0.3, 1.0, 4.0])
-def test_the_transverse_filter_realises_the_transfer_function_of_the_standard(elapsed):
+def test_the_transverse_filter_realizes_the_transfer_function_of_the_standard(elapsed):
     # H(s) = (1 + sqrt(3) s) / (1 + s)^2 with white noise of intensity one, in companion form
     a = np.array([[0.0, 1.0], [-1.0, -2.0]])
     b = np.array([[0.0], [1.0]])

@@ -22,7 +22,7 @@ SIZE = Vec3(0.6, 0.4, 0.2)
 AHEAD = Ultrasonic()
 
 
-def neighbours_of(starts, sizes=None, nearest=4, place=0):
+def neighbors_of(starts, sizes=None, nearest=4, place=0):
     """What one of some vehicles is shown of the others."""
     sizes = [SIZE] * len(starts) if sizes is None else sizes
     each = [
@@ -31,7 +31,7 @@ def neighbours_of(starts, sizes=None, nearest=4, place=0):
     ]
     together = jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)
     air = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(starts)), strong(ALONE))
-    seen = Visible(nearest)(together, air).neighbours
+    seen = Visible(nearest)(together, air).neighbors
     return jax.tree.map(lambda leaf: leaf[place], seen)
 
 
@@ -41,7 +41,7 @@ def at(x, y=0.0, z=0.0, **turned):
 
 def range_m(starts, sensor=AHEAD, **given):
     """What the first of some vehicles reads of the others."""
-    told = sensor.ideal(around(start=starts[0], neighbours=neighbours_of(starts, **given)))
+    told = sensor.ideal(around(start=starts[0], neighbors=neighbors_of(starts, **given)))
     assert bool(told.valid) is (float(told.range_m) < 5.0)
     return float(told.range_m)
 
@@ -57,23 +57,23 @@ def test_nobody_reads_itself():
     assert range_m([at(0.0), at(-3.0)]) == 5.0
 
 
-def test_a_vehicle_alone_has_no_neighbours():
-    assert neighbours_of([at(0.0)]) == ()
+def test_a_vehicle_alone_has_no_neighbors():
+    assert neighbors_of([at(0.0)]) == ()
 
 
 def test_the_nearest_ones_are_shown():
     starts = [at(0.0), at(9.0), at(2.0), at(-1.0), at(0.0, 3.0)]
-    shown = neighbours_of(starts, nearest=3)
+    shown = neighbors_of(starts, nearest=3)
     assert [float(n.position_world_m.x) for n in shown] == [-1.0, 2.0, 0.0]
-    last = neighbours_of(starts, nearest=2, place=1)
+    last = neighbors_of(starts, nearest=2, place=1)
     assert [float(n.position_world_m.x) for n in last] == [2.0, 0.0]
 
 
-def test_more_neighbours_than_there_are_vehicles_are_all_of_them():
-    assert len(neighbours_of([at(0.0), at(1.0), at(2.0)], nearest=64)) == 2
+def test_more_neighbors_than_there_are_vehicles_are_all_of_them():
+    assert len(neighbors_of([at(0.0), at(1.0), at(2.0)], nearest=64)) == 2
 
 
-def test_many_neighbours_are_read_like_few():
+def test_many_neighbors_are_read_like_few():
     crowd = [at(0.0), *(at(2.5, 3.0 * i) for i in range(-4, 5))]
     assert range_m(crowd, nearest=9) == pytest.approx(2.2, abs=EXACT_M)
 
@@ -82,7 +82,7 @@ def test_many_neighbours_are_read_like_few():
 def test_a_vehicle_that_has_diverged_is_seen_by_nobody(broken):
     starts = [at(0.0), at(2.0, 0.0, broken), at(3.0)]
     assert range_m(starts) == pytest.approx(2.7, abs=EXACT_M)
-    numbers = jax.tree.leaves(neighbours_of(starts))
+    numbers = jax.tree.leaves(neighbors_of(starts))
     assert all(bool(jnp.isfinite(number)) for number in numbers)
     spinning = dataclasses.replace(
         starts[1], position_world_m=Vec3(2.0, 0.0, 0.0), yaw_rad=math.nan
@@ -96,7 +96,7 @@ def test_a_vehicle_without_a_size_is_not_seen():
 
 
 @pytest.mark.parametrize(("speed_mps", "valid"), [(2.0, True), (5.5, True), (-1.0, False)])
-def test_the_speed_of_a_neighbour_counts(speed_mps, valid):
+def test_the_speed_of_a_neighbor_counts(speed_mps, valid):
     sensor = Ultrasonic(max_range_rate_mps=3.0)
     starts = [
         dataclasses.replace(at(x), velocity_world_mps=Vec3(v, 0.0, 0.0))
@@ -105,7 +105,7 @@ def test_the_speed_of_a_neighbour_counts(speed_mps, valid):
     assert (range_m(starts, sensor) < 5.0) is valid
 
 
-def test_the_turning_of_a_neighbour_counts_about_its_own_axes():
+def test_the_turning_of_a_neighbor_counts_about_its_own_axes():
     sensor = Ultrasonic(max_range_rate_mps=1.0)
     # of a plate on edge a point 0.25 m from its axis is read; about x it moves at 1.25 m/s
     size = Vec3(1.0, 1.0, 0.1)
@@ -115,10 +115,10 @@ def test_the_turning_of_a_neighbour_counts_about_its_own_axes():
         assert (range_m([at(0.0), plate], sensor, sizes=[SIZE, size]) < 5.0) is valid
 
 
-def test_the_range_to_a_neighbour_has_the_derivative_one_by_its_place():
+def test_the_range_to_a_neighbor_has_the_derivative_one_by_its_place():
     def told(x):
         starts = [at(0.0), at(x)]
-        return AHEAD.ideal(around(neighbours=neighbours_of(starts))).range_m
+        return AHEAD.ideal(around(neighbors=neighbors_of(starts))).range_m
 
     assert float(jax.grad(told)(3.0)) == pytest.approx(1.0, abs=EXACT_M)
     assert math.isfinite(float(jax.grad(told)(0.0)))

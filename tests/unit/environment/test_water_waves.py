@@ -43,7 +43,7 @@ def heights(waves, times_s):
 
 
 def test_deep_water_wave_has_the_published_length_and_speed():
-    # 1.56 T^2 metres: the rule of seamanship, g / (2 pi) = 1.561
+    # 1.56 T^2 meters: the rule of seamanship, g / (2 pi) = 1.561
     assert wavelength_m(4.0, G, None) == pytest.approx(1.5613 * 16.0, rel=1e-4)
     # 10 s on 10 m: the wave tables (Shore Protection Manual 1984, table C-1): d/L0 = 0.06405,
     # d/L = 0.1083

@@ -59,7 +59,7 @@ def test_rays_meet_the_first_of_the_points_that_dense_sampling_finds(sheet):
             assert crossed.size == 0
             continue
         place = o + found * d
-        # on the sheet, to the rounding of a height that changes at most by 13 a metre
+        # on the sheet, to the rounding of a height that changes at most by 13 a meter
         assert abs(height_over(sheet, place)) < 1e-12
         assert within(place)
         # a step of 0.4 mm is missed only where a ray touches a wave for less than that
@@ -116,7 +116,7 @@ def test_clearance_has_finite_derivatives_on_the_surface_over_crests_and_valleys
     slopes = jax.jit(jax.grad(clearance_m, argnums=(0, 1)))(*traced)
     assert all(np.isfinite(slope) for slope in jax.tree.leaves(slopes))
     length = np.linalg.norm(slopes[1].array)
-    # away from the surface a metre of way is one of distance
+    # away from the surface a meter of way is one of distance
     assert length == pytest.approx(0.0 if place[2] == 0.5 else 1.0, abs=1e-9)
 
 

@@ -87,7 +87,7 @@ def test_navigation_with_readings_without_errors_is_scipys_integration():
         turned = Rotation.from_quat(np.roll(np.asarray(found.q_world_from_body.array), -1))
         rotation = Rotation.from_matrix(expected[6:].reshape(3, 3))
         off_rad.append((turned * rotation.inv()).magnitude())
-    # a centimetre in 10 s of turning about: far below what the accelerometer's noise makes, 5 cm
+    # a centimeter in 10 s of turning about: far below what the accelerometer's noise makes, 5 cm
     assert off_m[1] < 0.01
     assert off_rad[1] < 1e-4
     # of second order: a quarter of the error at half the step
@@ -102,7 +102,7 @@ def typical():
     believed = Belief(
         jnp.asarray(draws.normal(size=3)),
         jnp.asarray(draws.normal(size=3)),
-        Quaternion(*jnp.asarray(draws.normal(size=4))).normalised(),
+        Quaternion(*jnp.asarray(draws.normal(size=4))).normalized(),
         jnp.asarray(deviations * draws.normal(size=37)),
     )
     readings = [Reading(jnp.asarray(force_body(t)), jnp.asarray(rates_body(t))) for t in (1, 1.005)]

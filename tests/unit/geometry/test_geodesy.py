@@ -116,7 +116,7 @@ def test_zones_follow_the_map_or_the_plain_rule(latitude, longitude, zone, plain
     assert utm_zone(place, with_exceptions=False) == plain_zone
 
 
-def test_a_place_can_be_counted_in_a_neighbouring_zone():
+def test_a_place_can_be_counted_in_a_neighboring_zone():
     place = degrees(51.7, -0.2)
     there = utm_from_geodetic(place, zone=31)
     assert there.zone == 31

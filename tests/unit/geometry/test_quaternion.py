@@ -77,11 +77,11 @@ def test_opposite_quaternions_are_one_rotation():
     np.testing.assert_array_equal(opposite.rotate(V).array, q.rotate(V).array)
 
 
-def test_normalised_keeps_the_direction():
+def test_normalized_keeps_the_direction():
     q = ours(ROTATIONS[0])
     scaled = Quaternion(3.0 * q.w, 3.0 * q.x, 3.0 * q.y, 3.0 * q.z)
     assert scaled.norm() == pytest.approx(3.0, rel=1e-15)
-    np.testing.assert_allclose(scaled.normalised().array, q.array, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(scaled.normalized().array, q.array, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("rotation", ROTATIONS)
@@ -151,7 +151,7 @@ def test_plain_numbers_and_jax_agree():
     def through(values):
         q = Quaternion.from_euler(EulerZYX(*values))
         turned = q * Quaternion.from_rotation_vector(Vec3(*values))
-        back = turned.normalised().to_euler()
+        back = turned.normalized().to_euler()
         return [*turned.array, turned.norm(), back.roll_rad, back.pitch_rad, back.yaw_rad]
 
     plain = through(rpy)

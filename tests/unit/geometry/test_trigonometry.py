@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 
-# beyond 1e4 the distance between neighbouring float32 numbers is itself 1e-3 rad
+# beyond 1e4 the distance between neighboring float32 numbers is itself 1e-3 rad
 LARGEST = 1e4
 
 

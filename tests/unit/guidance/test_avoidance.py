@@ -26,7 +26,7 @@ from kittiwake.guidance.avoidance.wagster import Wagster
 
 KEY = jax.random.key(0)
 DT_S = 0.05
-# sums and products of a few metres in double precision
+# sums and products of a few meters in double precision
 EXACT = 1e-12
 HERE = Vec3(1.0, 2.0, 3.0)
 AHEAD, LEFT, BACK, RIGHT = range(4)
@@ -82,10 +82,10 @@ def goal(*offset_m, **changes):
     ("distance_m", "ahead_m"),
     [
         (1.1, 4.0),
-        # close: the metre of the way that counts, a quarter of it
+        # close: the meter of the way that counts, a quarter of it
         (0.9, 0.25),
         (0.5, 0.25),
-        # dangerous: back by that metre and what is missing to half a metre
+        # dangerous: back by that meter and what is missing to half a meter
         (0.3, -1.2),
     ],
 )

@@ -28,7 +28,7 @@ def scattered_boxes(seed, count=14):
     return {
         f"box-{i}": {
             "type": "box",
-            "centre_world_m": [*draw.uniform([2.5, -1.0], [11.0, 11.0]).tolist(), 4.0],
+            "center_world_m": [*draw.uniform([2.5, -1.0], [11.0, 11.0]).tolist(), 4.0],
             "sides_m": [*draw.uniform(0.4, 2.0, 2).tolist(), 12.0],
             "yaw_rad": float(draw.uniform(0.0, 1.5)),
         }
@@ -82,7 +82,7 @@ def test_repulsion_halts_where_its_lean_balances_what_is_asked_for():
             "time": {"rate_hz": 200, "duration_s": 40, "log_rate_hz": 10},
             "world": {
                 "obstacles": {
-                    "wall": {"type": "box", "centre_world_m": [4, 0, 5], "sides_m": [1, 20, 10]}
+                    "wall": {"type": "box", "center_world_m": [4, 0, 5], "sides_m": [1, 20, 10]}
                 }
             },
             "vehicles": {

@@ -12,7 +12,7 @@ from kittiwake.guidance.curve import Curve
 
 KEY = jax.random.key(0)
 HELIX = Curve(
-    centre_world_m=Vec3(1.0, -2.0, 5.0),
+    center_world_m=Vec3(1.0, -2.0, 5.0),
     amplitude_world_m=Vec3(2.0, 1.5, 0.3),
     angular_rates_radps=Vec3(0.7, 0.7, 1.4),
     phases_rad=Vec3(1.5, 0.1, -0.4),
@@ -31,7 +31,7 @@ def place(time_s):
     return asked(HELIX, time_s).position_world_m.array
 
 
-def test_the_place_is_the_sum_of_centre_drift_and_harmonics():
+def test_the_place_is_the_sum_of_center_drift_and_harmonics():
     expected = [
         1.0 + 2.0 * np.sin(0.7 * 2.5 + 1.5),
         -2.0 + 0.2 * 2.5 + 1.5 * np.sin(0.7 * 2.5 + 0.1),

@@ -1,4 +1,4 @@
-"""How a flock's behaviours become one velocity, and how they are switched."""
+"""How a flock's behaviors become one velocity, and how they are switched."""
 
 from dataclasses import replace
 
@@ -58,7 +58,7 @@ def test_those_beyond_the_radius_do_not_count():
 
 
 def test_feed_forward_is_the_derivative_of_the_velocity_while_all_go_straight_on():
-    behaviours = (
+    behaviors = (
         Separation(distance_m=20.0),
         Alignment(),
         Cohesion(0.4),
@@ -82,7 +82,7 @@ def test_feed_forward_is_the_derivative_of_the_velocity_while_all_go_straight_on
 
     with jax.enable_x64(True):
         for combine in ("sum", "order"):
-            without = Flock(behaviours, combine, limit_mps=3.0, radius_m=30.0)
+            without = Flock(behaviors, combine, limit_mps=3.0, radius_m=30.0)
             flock = replace(without, feed_forward=True)
             now, span_s = asked(flock, 0.0), 1e-5
             np.testing.assert_allclose(
@@ -109,16 +109,16 @@ def test_feed_forward_of_one_that_is_alone_or_at_its_target_is_finite():
 
 def test_names_of_a_kind_are_counted():
     flock = Flock((EAST, Separation(), NORTH))
-    assert flock.behaviour_names == ("targeting", "separation", "targeting-2")
+    assert flock.behavior_names == ("targeting", "separation", "targeting-2")
 
 
-def test_behaviours_are_switched_by_name():
+def test_behaviors_are_switched_by_name():
     flock = Flock((EAST, NORTH), limit_mps=10.0, active=("targeting-2",))
     np.testing.assert_allclose(wanted(flock), [0.0, 2.0, 0.0])
     state = flock.switched(flock.init(KEY), ["targeting"])
     np.testing.assert_allclose(wanted(flock, state=state), [1.0, 0.0, 0.0])
     assert not wanted(flock, state=flock.switched(state, [])).any()
-    with pytest.raises(CommandError, match="no behaviour 'towards' here. Allowed: targeting"):
+    with pytest.raises(CommandError, match="no behavior 'towards' here. Allowed: targeting"):
         flock.switched(state, ["towards"])
     with pytest.raises(CommandError, match="write a list of them: \\['targeting'\\]"):
         flock.switched(state, "targeting")
@@ -128,7 +128,7 @@ def test_behaviours_are_switched_by_name():
     ("make", "message"),
     [
         (lambda: Flock(()), "at least one"),
-        (lambda: Flock((EAST,), active=("cohesion",)), "active: there is no behaviour 'cohesion'"),
+        (lambda: Flock((EAST,), active=("cohesion",)), "active: there is no behavior 'cohesion'"),
     ],
     ids=["none", "unknown"],
 )
@@ -142,14 +142,14 @@ def test_a_mission_switches_its_flocks():
     mission = Mission((Step(Hold(), for_s=1.0), Step(flock)))
     assert mission.hears
     assert not Mission((Step(Hold()),)).hears
-    assert mission.behaviour_names == ("targeting", "targeting-2")
+    assert mission.behavior_names == ("targeting", "targeting-2")
     assert not mission.feeds_forward
     assert Mission((Step(Hold()), Step(replace(flock, feed_forward=True)))).feeds_forward
-    assert Mission((Step(flock), Step(Flock((NORTH,))))).behaviour_names == ("targeting",)
-    assert Hold().behaviour_names == ()
+    assert Mission((Step(flock), Step(Flock((NORTH,))))).behavior_names == ("targeting",)
+    assert Hold().behavior_names == ()
     state = mission.switched(mission.init(KEY), ["targeting"])
     np.testing.assert_array_equal(state.steps[1].active, [True, False])
-    with pytest.raises(CommandError, match="no step of this mission has behaviours"):
+    with pytest.raises(CommandError, match="no step of this mission has behaviors"):
         Mission((Step(Hold()),)).switched(mission.init(KEY), ["targeting"])
-    with pytest.raises(CommandError, match="this guidance has no behaviours"):
+    with pytest.raises(CommandError, match="this guidance has no behaviors"):
         Hold().switched(jnp.zeros(()), ["targeting"])

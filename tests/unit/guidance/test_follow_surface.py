@@ -88,7 +88,7 @@ def test_normal_and_distance_are_those_of_the_reading_and_the_attitude():
 
 
 def test_distance_of_the_vehicle_is_that_of_a_plane_below_it_whatever_its_tilt():
-    # 1.4 m under the centre of mass; the head looks straight down at every pitch
+    # 1.4 m under the center of mass; the head looks straight down at every pitch
     for pitch in (-0.2, 0.0, 0.3):
         low = 0.215 * math.sin(pitch) + 0.01 * math.cos(pitch)
         reading = HeadMeasurement(1.4 - low, jnp.asarray(True), math.pi / 2 - pitch, 0.0)

@@ -68,7 +68,7 @@ def distances_m(boxes, points_m):
     least = np.full(len(points_m), np.inf)
     for box in boxes:
         off = points_m - np.array(
-            [box.centre_world_m.x, box.centre_world_m.y, box.centre_world_m.z]
+            [box.center_world_m.x, box.center_world_m.y, box.center_world_m.z]
         )
         turn = np.exp(-1j * float(box.yaw_rad)) * (off[:, 0] + 1j * off[:, 1])
         half = 0.5 * np.array([box.sides_m.x, box.sides_m.y, box.sides_m.z])
@@ -78,7 +78,7 @@ def distances_m(boxes, points_m):
 
 
 def flown(guidance):
-    """Places along a prepared trajectory, at most some millimetres apart."""
+    """Places along a prepared trajectory, at most some millimeters apart."""
     return guidance.plan.pieces.sampled(np.linspace(0.0, 1.0, 1000), 0)[..., :3].reshape(-1, 3)
 
 

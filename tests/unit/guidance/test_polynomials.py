@@ -1,4 +1,4 @@
-"""Splines of least snap, jerk and acceleration, against closed forms and a quadratic programme."""
+"""Splines of least snap, jerk and acceleration, against closed forms and a quadratic program."""
 
 from math import perm
 
@@ -33,7 +33,7 @@ def power_rows(s, derivative, powers):
     return np.array([perm(p, derivative) * s ** max(p - derivative, 0) for p in range(powers)])
 
 
-def programme(times_s, values, m):
+def program(times_s, values, m):
     """The cost's matrix and the constraints on the coefficients by time, written out anew."""
     powers, pieces = 2 * m, len(times_s) - 1
     lengths = np.diff(times_s)
@@ -78,14 +78,14 @@ def test_one_piece_from_rest_to_rest_is_the_closed_form(shape, duration_s):
 
 
 @shapes
-def test_pieces_through_places_are_those_of_a_quadratic_programme(shape):
+def test_pieces_through_places_are_those_of_a_quadratic_program(shape):
     m = DERIVATIVE[shape]
     found = spline(TIMES_S, PLACES, shape)
     by_time = found.coefficients / np.diff(TIMES_S)[:, None, None] ** np.arange(2 * m)[:, None]
     for axis in range(3):
-        cost, rows, right = programme(TIMES_S, PLACES[:, axis], m)
+        cost, rows, right = program(TIMES_S, PLACES[:, axis], m)
         count = len(rows)
-        # Karush, Kuhn, Tucker: the optimum of a convex programme under equalities
+        # Karush, Kuhn, Tucker: the optimum of a convex program under equalities
         matrix = np.block([[2.0 * cost, rows.T], [rows, np.zeros((count, count))]])
         solution = solve(matrix, np.concatenate([np.zeros(len(cost)), right]))[: len(cost)]
         np.testing.assert_allclose(by_time[:, :, axis].ravel(), solution, rtol=0, atol=1e-6)
@@ -93,7 +93,7 @@ def test_pieces_through_places_are_those_of_a_quadratic_programme(shape):
 
 def test_a_general_solver_finds_no_lower_cost():
     m = DERIVATIVE["minimum-jerk"]
-    cost, rows, right = programme(TIMES_S, PLACES[:, 0], m)
+    cost, rows, right = program(TIMES_S, PLACES[:, 0], m)
     along_x = PLACES * [1.0, 0.0, 0.0]
     least = cost_and_slopes(np.diff(TIMES_S), along_x, "minimum-jerk")[0]
     found = minimize(
@@ -201,8 +201,8 @@ def test_legs_take_as_long_as_a_trapezoid_of_speed():
     np.testing.assert_allclose(times_s, [2.0, 4.0, 4.0 + 6.0 / 2.0], rtol=1e-12)
 
 
-def test_the_programme_of_this_test_is_that_of_the_closed_form():
-    cost, _, _ = programme(np.array([0.0, 1.0]), np.zeros(2), 2)
+def test_the_program_of_this_test_is_that_of_the_closed_form():
+    cost, _, _ = program(np.array([0.0, 1.0]), np.zeros(2), 2)
     coefficients = np.array([0.0, 0.0, 3.0, -2.0])
     # the integral of (6 - 12 s)^2
     assert coefficients @ cost @ coefficients == pytest.approx(12.0)

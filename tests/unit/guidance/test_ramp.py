@@ -13,7 +13,7 @@ GROUND, ALOFT = Vec3(1.0, 2.0, 0.0), Vec3(1.0, 2.0, 6.0)
 def test_the_ramp_rises_evenly_and_jumps_to_its_end_at_nine_tenths():
     time_s, _, point, _, phase, finished = fly(RampTakeoff(height_m=6.0, idle_s=2.0), GROUND, 28.0)
     time_s, asked = np.asarray(time_s), np.asarray(point.z)
-    # 4 s for each metre; steps that lie on a limit may round to either side
+    # 4 s for each meter; steps that lie on a limit may round to either side
     on_way, jumped = time_s < 0.9 * 24.0 - 1e-9, time_s > 0.9 * 24.0 + 1e-9
     np.testing.assert_allclose(asked[on_way], 0.25 * time_s[on_way], atol=1e-9)
     np.testing.assert_allclose(asked[jumped], 6.0, atol=1e-12)
@@ -30,7 +30,7 @@ def test_the_velocity_of_the_ramp_is_fed_forward_up_to_the_jump():
 
 
 @pytest.mark.parametrize(("height", "duration_s"), [(0.5, 4.0), (1.0, 4.0), (3.0, 12.0)])
-def test_the_usual_time_is_four_seconds_a_metre_and_at_least_four(height, duration_s):
+def test_the_usual_time_is_four_seconds_a_meter_and_at_least_four(height, duration_s):
     guidance = RampTakeoff(height_m=height)
     asked = guidance.step(guidance.init(KEY), inputs_at(GROUND), DT_S, KEY)[1]
     assert float(asked.velocity_world_mps.z) == pytest.approx(height / duration_s)

@@ -7,11 +7,11 @@ import trimesh
 from kittiwake.core.look import Look
 from kittiwake.physics.mujoco_mesh import shaded
 
-GREY = (128, 128, 128)
+GRAY = (128, 128, 128)
 
 
 def look_of(mesh):
-    return Look(np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.int32), GREY)
+    return Look(np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.int32), GRAY)
 
 
 def test_a_box_keeps_its_edges():
@@ -27,7 +27,7 @@ def test_a_ball_is_smooth():
 
 
 def test_what_is_open_has_two_sides():
-    sheet = Look(np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.int32), GREY)
+    sheet = Look(np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.int32), GRAY)
     corners_m, normals = shaded(sheet)
     assert len(corners_m) == 2
     assert np.allclose(normals[0], -normals[1])
@@ -44,5 +44,5 @@ def test_what_is_turned_inside_out_has_two_sides():
 @pytest.mark.parametrize("faces", [[[0, 0, 1]], [[0, 1, 2]]])
 def test_triangles_without_area_are_left_out(faces):
     flat = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]], np.float32)
-    look = Look(flat, np.array([*faces, [0, 1, 3]], np.int32), GREY)
+    look = Look(flat, np.array([*faces, [0, 1, 3]], np.int32), GRAY)
     assert len(shaded(look).corners_m) == 2

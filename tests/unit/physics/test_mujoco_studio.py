@@ -49,7 +49,7 @@ def studio():
 
 def test_a_box_is_where_a_pinhole_sees_it(studio):
     found = np.argwhere(reds(studio.picture([(ORIGIN, UPRIGHT)], [], AHEAD)))
-    # its front is half a metre to each side, and 3.5 m away
+    # its front is half a meter to each side, and 3.5 m away
     half = 0.5 * HEIGHT / math.tan(0.5 * HEIGHT_RAD) * 0.5 / 3.5
     edges = [0.5 * HEIGHT - half, 0.5 * WIDTH - half, 0.5 * HEIGHT + half, 0.5 * WIDTH + half]
     assert np.abs(np.r_[found.min(axis=0), found.max(axis=0) + 1] - edges).max() <= 1.0
@@ -86,7 +86,7 @@ def test_what_is_nowhere_is_not_drawn(studio):
     assert not reds(studio.picture([(nowhere, UPRIGHT)], [], AHEAD)).any()
 
 
-def test_a_line_has_its_colour_and_its_place(studio):
+def test_a_line_has_its_color_and_its_place(studio):
     line = Line(np.array([[-1.0, 1.0, 1.5], [-1.0, -1.0, 1.5]]), (40, 100, 60), 4.0)
     picture = studio.picture([(np.full((1, 3), np.nan), UPRIGHT)], [line], AHEAD)
     column, row = AHEAD.pixels(np.array([[-1.0, 0.0, 1.5]]), WIDTH, HEIGHT)[0].round().astype(int)

@@ -199,7 +199,7 @@ def test_a_way_does_not_begin_before_it_is_flown(drone):
     assert goes._begun is None
 
 
-# manoeuvres, flown
+# maneuvers, flown
 
 
 def test_a_vehicle_goes_to_its_place_along_a_line_at_its_speed(drone):
@@ -509,7 +509,7 @@ name: round
 time: {rate_hz: 480, duration_s: 10}
 world:
   obstacles:
-    pillar: {type: cylinder, centre_world_m: [1.5, 0, 2], radius_m: 0.5, height_m: 4}
+    pillar: {type: cylinder, center_world_m: [1.5, 0, 2], radius_m: 0.5, height_m: 4}
 vehicles:
   drone:
     model: angle-velocity
@@ -608,12 +608,12 @@ def test_a_step_of_a_mission_begins_when_it_is_asked_for(errand):
     assert "loop" in problem
 
 
-def test_behaviours_that_a_vehicle_does_not_have_are_told_and_it_flies_on(errand):
+def test_behaviors_that_a_vehicle_does_not_have_are_told_and_it_flies_on(errand):
     errand.begin()
     errand.course.switch("drone", ["cohesion"])
     errand.fly(0.1)
     (problem,) = errand.course.take_problems()
-    assert "behaviour" in problem
+    assert "behavior" in problem
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
 from kittiwake.scenario.size import steps_in
 
-# the tern's tour is short: places half a metre and a metre away, each reached within seconds; the
+# the tern's tour is short: places half a meter and a meter away, each reached within seconds; the
 # gull climbs. Their structure is equal, so that there is one group to compile.
 SCENARIO = """
 name: pair

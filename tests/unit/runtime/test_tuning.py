@@ -135,7 +135,7 @@ def test_another_vehicle_of_a_longer_name_is_none_of_an_entry(file):
     assert damping == {"tern-1": 0.9, "tern-b": 1.2}
 
 
-def test_a_nested_gain_keeps_its_neighbours():
+def test_a_nested_gain_keeps_its_neighbors():
     simulation = kw.load("step-ar-drone")
     before = simulation.scenario.vehicles["ar-drone"].ladder[0].component.height
     simulation.set_gains("ar-drone", "uav-usv-cascade", height={"proportional": 200.0})

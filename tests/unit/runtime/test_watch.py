@@ -34,7 +34,7 @@ def test_each_landing_is_an_event_with_its_speed_and_its_place_on_a_deck():
     assert kept["tern"] is rows
     assert watched.events == [
         Event(0.5, "tern", "touched down at 0.712 m/s"),
-        Event(1.5, "tern", "touched down at 0.25 m/s, 0.0512 m from the deck's centre"),
+        Event(1.5, "tern", "touched down at 0.25 m/s, 0.0512 m from the deck's center"),
     ]
 
 

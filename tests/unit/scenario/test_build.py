@@ -355,10 +355,10 @@ def test_an_estimator_without_its_sensors_hides_no_other_mistake():
 
 
 def test_a_wrong_key_in_a_vehicle_hides_none_of_its_other_mistakes():
-    text = with_gull("colour: red\nstart: {yaw_dg: 3}\nsensors: {imu: {type: imuu}, 2nd: gnss}")
+    text = with_gull("color: red\nstart: {yaw_dg: 3}\nsensors: {imu: {type: imuu}, 2nd: gnss}")
     assert places(refusal(text).splitlines()) == [
         "sensors.2nd",
-        "colour",
+        "color",
         "start.yaw_dg",
         "sensors.imu.type",
         "sensors.2nd",
@@ -410,7 +410,7 @@ def test_parameters_of_a_controller_that_are_refused_leave_no_rung_missing():
 
 
 def test_errors_of_a_refused_sensor_are_looked_at_too():
-    errors = "[{type: bias, field: colour}, {type: latency, delay_s: 0.03}]"
+    errors = "[{type: bias, field: color}, {type: latency, delay_s: 0.03}]"
     text = with_gull(f"sensors: {{imu: {{type: imu, mount: 3, rate_hz: 25, errors: {errors}}}}}")
     lines = refusal(text).splitlines()
     assert places(lines) == [f"sensors.imu.{key}" for key in ("mount", "errors.0", "errors.1")]
@@ -419,7 +419,7 @@ def test_errors_of_a_refused_sensor_are_looked_at_too():
 
 @pytest.mark.parametrize("rate_hz", ["7", ".inf", "1.0e-320", "-1", "fast"])
 def test_errors_of_a_sensor_of_a_refused_rate_are_looked_at_too(rate_hz):
-    errors = "[{type: bias, field: colour}, {type: latency, delay_s: 1.0}]"
+    errors = "[{type: bias, field: color}, {type: latency, delay_s: 1.0}]"
     text = with_gull(f"sensors: {{imu: {{type: imu-qrsim, rate_hz: {rate_hz}, errors: {errors}}}}}")
     assert places(refusal(text).splitlines()) == ["sensors.imu.rate_hz", "sensors.imu.errors.0"]
 

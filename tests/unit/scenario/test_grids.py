@@ -34,7 +34,7 @@ def test_a_map_is_read_from_the_south_west_on(tmp_path, text):
     np.testing.assert_array_equal(grid.values, CELLS)
 
 
-def test_a_cell_without_data_takes_its_neighbours(tmp_path):
+def test_a_cell_without_data_takes_its_neighbors(tmp_path):
     grid = read(tmp_path, HEADER + "NODATA_value -9999\n1 2 -9999\n4 6 8\n")
     assert grid.values[1, 2] in (2.0, 8.0)
     # a table may leave it out

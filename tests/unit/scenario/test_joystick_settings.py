@@ -69,7 +69,7 @@ def test_a_mistake_is_refused_with_its_line_and_what_to_write(said, place, why):
     assert why in message
 
 
-def test_a_key_that_is_nearly_joystick_is_recognised():
+def test_a_key_that_is_nearly_joystick_is_recognized():
     assert "Did you mean 'joystick'?" in refusal("joysticks: {dead_zone: 0.1}")
 
 

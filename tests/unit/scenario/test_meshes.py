@@ -34,7 +34,7 @@ def binary_stl():
 
 FILES = {
     "ramp.obj": QUAD.encode(),
-    "RAMP.OBJ": ("mtllib nowhere.mtl\no ramp\nusemtl grey\n" + QUAD).encode(),
+    "RAMP.OBJ": ("mtllib nowhere.mtl\no ramp\nusemtl gray\n" + QUAD).encode(),
     "tabs.obj": QUAD.replace(" ", "\t").replace("f", "  f").encode(),
     "slashes.obj": (VERTICES + "vn 0 0 1\nf 1//1 2//1 3//1 4//1\n").encode(),
     "text.stl": text_stl(),
@@ -102,14 +102,14 @@ def test_binary_file_of_another_length_is_refused_with_both(content, tmp_path):
         read_mesh(tmp_path / "ramp.stl")
 
 
-def test_lines_may_end_in_any_way_and_normals_and_colours_are_passed_over(tmp_path):
+def test_lines_may_end_in_any_way_and_normals_and_colors_are_passed_over(tmp_path):
     (tmp_path / "plain.obj").write_text(QUAD)
     plain = read_mesh(tmp_path / "plain.obj")
     noted = QUAD.replace("f ", "vn 0 0 1\n# a face\nusemtl red\nf ", 1)
-    coloured = "\n".join(
+    colored = "\n".join(
         f"{line} 0.5 0.5 0.5" if line.startswith("v ") else line for line in noted.splitlines()
     )
-    for number, text in enumerate((coloured, QUAD.replace("\n", "\r\n"), QUAD.replace("\n", "\r"))):
+    for number, text in enumerate((colored, QUAD.replace("\n", "\r\n"), QUAD.replace("\n", "\r"))):
         (tmp_path / f"{number}.obj").write_bytes(text.encode())
         other = read_mesh(tmp_path / f"{number}.obj")
         np.testing.assert_array_equal(other.corners, plain.corners)

@@ -145,7 +145,7 @@ vehicles:
     model: {model}
     start: {{position_world_m: [0, 0, 5]}}
     controller: [{controller}{more}]
-    guidance: {{type: flock, feed_forward: true, behaviours: [cohesion]}}
+    guidance: {{type: flock, feed_forward: true, behaviors: [cohesion]}}
 """,
         encoding="utf-8",
     )

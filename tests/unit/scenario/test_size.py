@@ -75,7 +75,7 @@ def test_an_error_of_depths_that_are_not_measured_is_refused():
     own = "vehicles.drone.sensors.eye"
     error = {"type": "noise", "field": "depth_m", "deviation": 0.1}
     eye = {"type": "camera", "errors": [error]}
-    with pytest.raises(ScenarioError, match=r"field: depth_m is not measured. Allowed: colour"):
+    with pytest.raises(ScenarioError, match=r"field: depth_m is not measured. Allowed: color"):
         kw.load("deck-landing", {own: eye})
     load_scenario("deck-landing", (f"{own}={{type: camera, depth: true, errors: [{error}]}}",))
 

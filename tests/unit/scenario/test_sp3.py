@@ -47,7 +47,7 @@ def test_times_numbers_and_positions_are_those_of_the_file(tmp_path):
     assert orbits.numbers == (1, 2, 5, 9, 17)
     assert orbits.begins_gps == BEGINS_GPS
     np.testing.assert_array_equal(orbits.time_s, np.arange(24) * 900.0)
-    # the file is rounded to a millimetre
+    # the file is rounded to a millimeter
     truth = place_ecef_m(9, orbits.time_s)
     np.testing.assert_allclose(orbits.positions_ecef_m[:, 3], truth, rtol=0, atol=0.51e-3)
 
@@ -86,9 +86,9 @@ def test_a_position_of_zeros_is_none(tmp_path):
         ("PG05", "PG05  12000.000000", "is no position; write P, G and the number, then x, y"),
         ("PG05", "PG05" + 3 * "       12,5000", "is no position"),
         ("PG05", "PG-5" + 3 * f"{15000.0:14.6f}", "is no position"),
-        ("PG05", "PG05" + 3 * f"{15000e3:14.3f}", "2.59808e+07 km from the Earth's centre is no"),
-        ("PG05", "PG05" + 3 * f"{float('nan'):14.6f}", "nan km from the Earth's centre is no"),
-        ("PG05", "PG05" + 3 * f"{float('inf'):14.6f}", "inf km from the Earth's centre is no"),
+        ("PG05", "PG05" + 3 * f"{15000e3:14.3f}", "2.59808e+07 km from the Earth's center is no"),
+        ("PG05", "PG05" + 3 * f"{float('nan'):14.6f}", "nan km from the Earth's center is no"),
+        ("PG05", "PG05" + 3 * f"{float('inf'):14.6f}", "inf km from the Earth's center is no"),
         ("PG05", "PG02" + 3 * f"{15000.0:14.6f}", "satellite 2 has two positions at one time"),
         ("PG05", "hello", "'hello' is no line of an SP3 file"),
     ],

@@ -107,7 +107,7 @@ def test_without_turned_axes_mass_and_inertia_are_the_very_numbers_of_the_file(t
 
 
 @pytest.mark.parametrize("origin", ["", '<origin rpy="0 0 0"/>', '<origin xyz="1e-10 0 -1e-10"/>'])
-def test_a_centre_of_mass_at_the_links_origin_may_be_left_out(origin, tmp_path):
+def test_a_center_of_mass_at_the_links_origin_may_be_left_out(origin, tmp_path):
     text = spoiled(f'<origin xyz="0 0 0" {RPY}/>', origin)
     read = read_mass_properties(body(tmp_path, text), None)
     np.testing.assert_array_equal(read.inertia_kgm2.matrix, AS_IN_THE_FILE)

@@ -13,7 +13,7 @@ from kittiwake.scenario.arming import armed
 from kittiwake.scenario.build import build
 from kittiwake.scenario.changing import changed
 from kittiwake.scenario.document import apply_overrides, parse_document
-from kittiwake.tasks.randomisation import Randomisation
+from kittiwake.tasks.randomization import Randomization
 from kittiwake.viewer.panels.wind import knobs
 
 SCENARIO = """
@@ -128,10 +128,10 @@ def test_a_flight_meets_each_wind_when_it_blows(tmp_path):
 
 def test_numbers_of_winds_can_be_drawn_for_each_episode(tmp_path):
     draws = [
-        "randomise.world.wind.0.from_deg={uniform: [0, 360]}",
-        "randomise.world.wind.1.start_s={uniform: [0.0, 0.05]}",
+        "randomize.world.wind.0.from_deg={uniform: [0, 360]}",
+        "randomize.world.wind.1.start_s={uniform: [0.0, 0.05]}",
     ]
-    found = Randomisation.of(built(SUM, tmp_path, draws))
+    found = Randomization.of(built(SUM, tmp_path, draws))
     assert [part.path for part in found.parts] == ["world.wind.0.from_deg", "world.wind.1.start_s"]
     assert len(found.leaves) == 2
     assert found.variants == (None, None)

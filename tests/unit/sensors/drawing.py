@@ -25,7 +25,7 @@ def drawn(start=None, obstacles=(), platforms=(), ground_z_m=0.0, partner=None):
     """What a vehicle that is not drawn itself can see."""
     inputs = around(obstacles, start or Start(), ground_z_m)
     decks = [platform.support(0.0) for platform in platforms]
-    places = [place(deck.centre_world_m, deck.q_world_from_support) for deck in decks]
+    places = [place(deck.center_world_m, deck.q_world_from_support) for deck in decks]
     bodies = Bodies(
         _drawn(tuple(obstacles), tuple(platforms), ground_z_m),
         jnp.stack(places) if places else jnp.zeros((0, 7)),

@@ -16,7 +16,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
 
 KEY = jax.random.key(0)
-# sums and products of numbers of a few metres in double precision
+# sums and products of numbers of a few meters in double precision
 EXACT_M = 1e-12
 FAR_BELOW_M = -1000.0
 
@@ -33,12 +33,12 @@ def moving(start: Start, rates_body_radps: Vec3 | None = None) -> Kinematics:
     return dataclasses.replace(start, angular_velocity_body_radps=rates).kinematics()
 
 
-def around(obstacles=(), start=None, ground_z_m=FAR_BELOW_M, decks=(), neighbours=(), truth=None):
+def around(obstacles=(), start=None, ground_z_m=FAR_BELOW_M, decks=(), neighbors=(), truth=None):
     """What a vehicle with a start, at the origin if none is given, can measure."""
     truth = (start or Start()).kinematics() if truth is None else truth
     air = Air(288.15, 101325.0, 1.225)
     felt = Surroundings(
-        *(9.81, air, Vec3.zero(), 5.0, math.inf), decks=tuple(decks), neighbours=tuple(neighbours)
+        *(9.81, air, Vec3.zero(), 5.0, math.inf), decks=tuple(decks), neighbors=tuple(neighbors)
     )
     world = dataclasses.replace(plain_world(), obstacles=tuple(obstacles), ground_z_m=ground_z_m)
     return SensorInputs(0.0, jax.tree.map(jnp.asarray, truth), felt, world, {})

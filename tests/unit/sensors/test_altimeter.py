@@ -41,7 +41,7 @@ def test_a_climb_shows_in_the_rate():
         assert float(found.height_rate_world_mps) == pytest.approx(1.5, abs=1e-12)
 
 
-def test_qrsims_noise_is_three_millimetres_that_hardly_outlast_a_sample():
+def test_qrsims_noise_is_three_millimeters_that_hardly_outlast_a_sample():
     off = series(Altimeter(), seen(CLIMBING), 2000, 200, DT_S).height_world_m - 10.0
     # innovation 0.003, memory e^-6 a sample
     stationary = 0.003**2 / (1.0 - math.exp(-12.0))

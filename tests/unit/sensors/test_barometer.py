@@ -37,7 +37,7 @@ def test_the_altitude_in_standard_air_is_the_true_one(altitude_m):
     assert float(standard_altitude(pressure)) == pytest.approx(altitude_m, abs=1e-8)
 
 
-def test_fifteen_metres_are_those_of_the_formula_of_micklisch():
+def test_fifteen_meters_are_those_of_the_formula_of_micklisch():
     # h = (T / L) (1 - (p / p0)^0.1903), which they compare with 15 m; geopotential, 0.04 mm less
     pressure = float(StandardAtmosphere().air(15.0).pressure_pa)
     formula_m = 288.15 / 0.0065 * (1.0 - (pressure / STANDARD_PA) ** 0.190263)
@@ -74,7 +74,7 @@ def test_the_altitude_is_finite_where_there_is_no_air(pressure_pa):
     assert math.isfinite(float(slope))
 
 
-def test_single_precision_keeps_the_altitude_to_millimetres(single_precision):
+def test_single_precision_keeps_the_altitude_to_millimeters(single_precision):
     for altitude_m in (1.0, 50.0, 500.0):
         with jax.enable_x64(True):
             exact = float(StandardAtmosphere().air(altitude_m).pressure_pa)
@@ -94,17 +94,17 @@ def test_the_drift_is_stationary_and_forgets_under_white_noise():
         assert abs(standard_errors_off(products, expected)) < 3.0
 
 
-def test_the_noise_of_a_sample_is_ten_centimetres():
+def test_the_noise_of_a_sample_is_ten_centimeters():
     found = series(Barometer(), at_pressure(STANDARD_PA), 3000, 100, 0.02)
     steps = np.diff(found.altitude_m, axis=1)
     # the drift adds 2 (30 Pa)^2 0.02 s / 3600 s = 0.01 Pa^2 to two times 1.44
     expected = (2.0 * 1.2**2 + 0.01) * (287.053 * 288.15 / (9.80665 * STANDARD_PA)) ** 2
-    # drift of 30 Pa changes metres per pascal by 0.03 %
+    # drift of 30 Pa changes meters per pascal by 0.03 %
     assert abs(standard_errors_off(np.mean(steps**2, axis=1), expected)) < 3.0
     assert math.sqrt(expected / 2.0) == pytest.approx(0.1, abs=2e-3)
 
 
-def test_the_barometer_of_micklisch_is_off_by_half_a_metre_at_most():
+def test_the_barometer_of_micklisch_is_off_by_half_a_meter_at_most():
     found = series(MicklischBarometer(), at_pressure(STANDARD_PA), 2000, 50, 0.005)
     off = found.pressure_pa - STANDARD_PA
     assert 5.95 < np.max(np.abs(off)) <= 6.0

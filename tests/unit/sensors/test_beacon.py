@@ -19,7 +19,7 @@ def apart(said, true):
 def test_without_deviations_it_tells_the_truth():
     beacon = Beacon(0.0, 0.0, 0.0)
     said = messages(beacon)
-    np.testing.assert_allclose(said.position_world_m.x, PARTNER.centre_world_m.x, atol=1e-12)
+    np.testing.assert_allclose(said.position_world_m.x, PARTNER.center_world_m.x, atol=1e-12)
     np.testing.assert_allclose(said.velocity_world_mps.z, PARTNER.velocity_world_mps.z, atol=1e-12)
     yaw_rad = PARTNER.q_world_from_support.to_euler().yaw_rad
     np.testing.assert_allclose(said.yaw_rad, yaw_rad, atol=1e-12)

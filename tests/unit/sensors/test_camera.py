@@ -1,4 +1,4 @@
-"""Pictures: against our own rays, the colours that are painted, and what the gimbal holds."""
+"""Pictures: against our own rays, the colors that are painted, and what the gimbal holds."""
 
 import math
 
@@ -66,7 +66,7 @@ def test_depths_are_those_of_our_own_rays():
     smooth = ~jumps(np.asarray(cast.depth_m))
     assert np.asarray(cast.valid).all()
     assert smooth.mean() > 0.7
-    # on the deck lies the marker, a fifth of a millimetre higher
+    # on the deck lies the marker, a fifth of a millimeter higher
     np.testing.assert_allclose(
         np.asarray(seen.depth_m)[smooth], np.asarray(cast.depth_m)[smooth], rtol=1e-3
     )
@@ -117,8 +117,8 @@ def test_a_red_box_is_as_red_as_it_is_painted_and_lit():
     seen = read(Camera(width=3, height=3), drawn(looking_down(1.5), [box]))
     light = np.array(mujoco_painting.LIGHT_WORLD)
     share = mujoco_painting.AMBIENT + mujoco_painting.DIFFUSE * -light[2] / np.linalg.norm(light)
-    expected = share * np.array(mujoco_painting.OBSTACLE_COLOURS[0])
-    np.testing.assert_allclose(np.asarray(seen.colour)[1, 1], expected, atol=SHADE)
+    expected = share * np.array(mujoco_painting.OBSTACLE_COLORS[0])
+    np.testing.assert_allclose(np.asarray(seen.color)[1, 1], expected, atol=SHADE)
 
 
 @pytest.mark.parametrize(("pitch_rad", "yaw_rad"), [(0.0, 0.0), (0.4, 1.0), (math.pi / 2, 0.0)])
@@ -131,7 +131,7 @@ def test_a_gimbal_keeps_the_picture_of_a_level_vehicle(pitch_rad, yaw_rad):
     )
     held = read(Camera(mount, "stabilised", **size), tilted)
     flat, tipped = (read(Camera(mount, **size), inputs) for inputs in (level, tilted))
-    np.testing.assert_allclose(held.colour, flat.colour, atol=SHADE)
+    np.testing.assert_allclose(held.color, flat.color, atol=SHADE)
     np.testing.assert_allclose(held.depth_m, flat.depth_m, rtol=1e-3)
     assert np.abs(np.asarray(tipped.depth_m) - np.asarray(flat.depth_m)).max() > 0.1
 
@@ -152,12 +152,12 @@ def test_nothing_farther_than_the_range_is_told():
 def test_noise_of_intensities_is_white_and_cut():
     inputs = drawn(looking_down(2.0))
     clean, noisy = (
-        np.asarray(read(Camera(intensity_deviation=sigma), inputs).colour) for sigma in (0.0, 0.05)
+        np.asarray(read(Camera(intensity_deviation=sigma), inputs).color) for sigma in (0.0, 0.05)
     )
     error = noisy - clean
     assert abs(error.mean()) < 3.0 * 0.05 / math.sqrt(error.size)
     assert error.std() == pytest.approx(0.05, rel=3.0 / math.sqrt(2.0 * error.size))
-    loud = np.asarray(read(Camera(intensity_deviation=2.0), inputs).colour)
+    loud = np.asarray(read(Camera(intensity_deviation=2.0), inputs).color)
     assert loud.min() == 0.0
     assert loud.max() == 1.0
 
@@ -196,7 +196,7 @@ def test_vehicles_of_a_group_take_pictures_at_their_ticks_only(flown):
 def test_pictures_are_in_the_log_to_the_same_bits(flown):
     frames = [log.frame("upper-2") for log in flown[0]]
     columns = [
-        f"sensor.eye.colour_{r}_{c}_{k}" for r in range(6) for c in range(8) for k in range(3)
+        f"sensor.eye.color_{r}_{c}_{k}" for r in range(6) for c in range(8) for k in range(3)
     ]
     one, other = (frame[columns].to_numpy() for frame in frames)
     np.testing.assert_array_equal(one, other)

@@ -29,7 +29,7 @@ from kittiwake.sensors.errors.bias import Bias
 from kittiwake.sensors.errors.dropout import Dropout
 from kittiwake.sensors.errors.latency import Latency
 from kittiwake.sensors.errors.noise import Noise
-from kittiwake.sensors.errors.quantisation import Quantisation
+from kittiwake.sensors.errors.quantization import Quantization
 from kittiwake.sensors.errors.saturation import Saturation
 from kittiwake.sensors.errors.stuck import Stuck
 
@@ -115,7 +115,7 @@ def test_noise_is_white_independent_and_of_its_deviation():
 
 
 def test_flags_and_counts_pass_untouched():
-    samples = sampled(Noise(5.0), Quantisation(0.3), Bias(7.0), samples=50)
+    samples = sampled(Noise(5.0), Quantization(0.3), Bias(7.0), samples=50)
     np.testing.assert_array_equal(samples.measurement.satellites, np.arange(50))
     np.testing.assert_array_equal(samples.measurement.valid, np.arange(50) % 2 == 0)
     assert samples.fresh.all()
@@ -129,7 +129,7 @@ def test_an_error_of_one_field_leaves_the_others():
 
 def test_a_bias_is_the_offset_and_a_draw_that_stays():
     biases = errors_of(sampled_often(Bias(2.0, 0.5), samples=5, times=300))
-    # rounding beside heights of half a metre
+    # rounding beside heights of half a meter
     assert np.ptp(biases, axis=2).max() < 1e-12
     drawn = biases[:, :, 0].ravel()
     assert drawn.mean() == pytest.approx(2.0, abs=3 * 0.5 / np.sqrt(drawn.size))
@@ -201,7 +201,7 @@ def test_the_reader_keeps_the_last_sample_that_came_through():
 
 
 def test_quantised_numbers_are_the_nearest_multiples():
-    samples = sampled(Quantisation(0.25, field="height_m"), samples=100)
+    samples = sampled(Quantization(0.25, field="height_m"), samples=100)
     heights = samples.measurement.height_m
     np.testing.assert_allclose(heights / 0.25, np.round(heights / 0.25), atol=1e-12)
     assert abs(heights - samples.ideal.height_m).max() <= 0.125 + 1e-12
@@ -246,7 +246,7 @@ def test_the_altitude_of_a_barometer_follows_its_pressure(error):
     told = sample.measurement
     assert told.altitude_m == standard_altitude(told.pressure_pa)
     off_pa = float(told.pressure_pa - sample.ideal.pressure_pa)
-    # R T / (g p) metres a pascal, which changes by 0.1 % over 100 Pa
+    # R T / (g p) meters a pascal, which changes by 0.1 % over 100 Pa
     slope = 287.053 * 288.15 / (9.80665 * 101325.0)
     assert float(told.altitude_m) == pytest.approx(-slope * off_pa, rel=2e-3)
     assert (off_pa == 0.0) == isinstance(error, Stuck)
@@ -320,7 +320,7 @@ def test_errors_that_make_no_sense_are_refused_with_their_line(errors, said, tmp
         ("gnss", "saturation, low: 0, high: 1, field: valid", "field: valid holds no real numbers"),
         ("barometer", "stuck, at_s: 1, field: altitude_m", "altitude_m follows from what is"),
         ("barometer", "bias, offset: 1, field: altitude_m", "is measured. Allowed: pressure_pa."),
-        ("altimeter", "quantisation, quantum: 1", "height_world_m, height_rate_world_mps"),
+        ("altimeter", "quantization, quantum: 1", "height_world_m, height_rate_world_mps"),
         ("terrain-class", "noise, deviation: 1", "measures no real numbers"),
         ("terrain-class", "bias, field: terrain_class", "write stuck, latency or dropout"),
         ("gnss", "stuck, at_s: 1, field: satellite", "Did you mean 'satellites'?"),
@@ -338,7 +338,7 @@ def test_errors_without_a_quantity_to_act_on_are_refused(sensor, error, said, tm
         ("orientation", "bias, offset: 0.1"),
         ("barometer", "bias, offset: 100"),
         ("magnetometer", "noise, deviation: 1.0e-6"),
-        ("imu", "quantisation, quantum: 0.1, field: specific_force_body_mps2"),
+        ("imu", "quantization, quantum: 0.1, field: specific_force_body_mps2"),
         ("imu", "stuck, at_s: 1"),
         ("imu", "latency, delay_s: 4000"),
     ],

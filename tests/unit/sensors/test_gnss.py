@@ -78,7 +78,7 @@ def test_fix_without_errors_is_the_truth(place, mask_rad):
 @pytest.mark.parametrize(
     ("place", "tolerance_m"), list(zip(PLACES, (1e-6, 1e-5, 1e-3, 0.2), strict=True))
 )
-def test_fix_in_single_precision_is_good_to_a_millimetre_at_a_kilometre(
+def test_fix_in_single_precision_is_good_to_a_millimeter_at_a_kilometer(
     single_precision, place, tolerance_m
 ):
     [found] = measured(EXACT, seeing(sky_at(100.0), place))
@@ -152,7 +152,7 @@ def test_as_many_satellites_are_tracked_as_were_drawn_and_the_same_ones_all_the_
     thrice = jax.jit(lambda key: measured(receiver, inputs, inputs, inputs, key=key))
     for seed in range(40):
         found = thrice(jax.random.key(seed))
-        # noise of a few millimetres moves where directions are taken from
+        # noise of a few millimeters moves where directions are taken from
         assert len({round(float(m.pdop), 6) for m in found}) == 1
         numbers.add(int(found[0].satellites))
         dilutions.add(round(float(found[0].pdop), 6))

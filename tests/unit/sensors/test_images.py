@@ -69,8 +69,8 @@ def test_noise_of_a_lidar_is_white_over_beams_and_scans():
     samples = errors.size
     assert abs(errors.mean()) < 3.0 * 0.02 / math.sqrt(samples)
     assert abs(errors.std() / 0.02 - 1.0) < 3.0 / math.sqrt(2.0 * samples)
-    neighbours = np.mean(errors[:, 1:] * errors[:, :-1]) / 0.02**2
-    assert abs(neighbours) < 3.0 / math.sqrt(errors[:, 1:].size)
+    neighbors = np.mean(errors[:, 1:] * errors[:, :-1]) / 0.02**2
+    assert abs(neighbors) < 3.0 / math.sqrt(errors[:, 1:].size)
 
 
 def test_a_wall_is_equally_deep_in_all_pixels_along_the_axis():

@@ -53,7 +53,7 @@ def test_a_unit_without_errors_gives_the_truth():
     close(reading.angular_velocity_body_radps, TURNING.angular_velocity_body_radps)
 
 
-def test_a_turning_unit_off_the_centre_is_pulled_outwards_and_measures_the_pull_inwards():
+def test_a_turning_unit_off_the_center_is_pulled_outwards_and_measures_the_pull_inwards():
     spin = Start(angular_velocity_body_radps=Vec3(0.0, 0.0, 5.0))
     imu = replace(EXACT, mount=Mount(Vec3(0.1, 0.0, 0.3)))
     # r w^2 = 0.1 * 25 towards the axis; the way along the axis is without effect

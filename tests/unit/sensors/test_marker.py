@@ -109,9 +109,9 @@ def test_the_model_errs_as_much_as_the_detector(found, distance_m):
     inputs = drawn(starts[5], platforms=[DECK], partner=0)
     said, true = many(marker, inputs, 400), marker.ideal(inputs)
     missed = jax.vmap(lambda place: (place - true.position_body_m).norm())(said.position_body_m)
-    modelled = float(np.sqrt(np.mean(np.square(missed))))
+    modeled = float(np.sqrt(np.mean(np.square(missed))))
     assert np.asarray(said.valid).all()
-    assert modelled / 3.0 < np.sqrt(np.mean(np.square(detected))) < 3.0 * modelled
+    assert modeled / 3.0 < np.sqrt(np.mean(np.square(detected))) < 3.0 * modeled
 
 
 def test_the_model_is_read_without_a_renderer():
@@ -125,7 +125,7 @@ def test_the_model_is_read_without_a_renderer():
 
 def harbour():
     """A platform and decks of two kinds of vehicles in turn, and a drone over each."""
-    deck = {"centre_body_m": [0, 0, 0.02], "length_m": 0.6, "width_m": 0.6}
+    deck = {"center_body_m": [0, 0, 0.02], "length_m": 0.6, "width_m": 0.6}
     inertia = {"xx": 0.01, "yy": 0.01, "zz": 0.01}
     own = {"mass_kg": 1, "inertia_kgm2": inertia, "deck": deck, "feet": None}
     own |= {"size_body_m": [0.6, 0.6, 0.04]}

@@ -38,8 +38,8 @@ def test_noise_is_white_with_its_deviation():
     count = off.size
     assert abs(off.mean()) < 3.0 * 0.02 / math.sqrt(count)
     assert abs(off.std() / 0.02 - 1.0) < 3.0 / math.sqrt(2.0 * count)
-    neighbours = (off[:, 1:] * off[:, :-1]).mean() / 0.02**2
-    assert abs(neighbours) < 3.0 / math.sqrt(count)
+    neighbors = (off[:, 1:] * off[:, :-1]).mean() / 0.02**2
+    assert abs(neighbors) < 3.0 / math.sqrt(count)
 
 
 def test_without_noise_it_tells_the_concentration():

@@ -107,7 +107,7 @@ def test_each_keeps_what_it_said_last():
         state, measurement = array.step(state, inputs, 1 / 6, KEY)
         said.append(measurement)
     front, back = SENSORS.index("front"), SENSORS.index("back")
-    # to the walls at 2.5 m and -3.5 m, from 0.215 m before and 0.15 m behind the centre
+    # to the walls at 2.5 m and -3.5 m, from 0.215 m before and 0.15 m behind the center
     ahead, behind = [2.285, 2.285, 1.285, 1.285], [5.0, 3.85, 3.85, 4.85]
     np.testing.assert_allclose([s.ranges_m[front] for s in said], ahead, atol=EXACT_M)
     np.testing.assert_allclose([s.ranges_m[back] for s in said], behind, atol=EXACT_M)
@@ -123,7 +123,7 @@ def test_left_and_right_look_45_degrees_off_forward():
     }
     for name, side in (("left", 1.0), ("right", -1.0)):
         aside = Vec3(2.0, side * 2.0, 0.0)
-        wall = dataclasses.replace(walls[name], centre_world_m=aside)
+        wall = dataclasses.replace(walls[name], center_world_m=aside)
         true = UltrasonicArray().ideal(around([wall]))
         assert [bool(v) for v in true.valid] == [sensor == name for sensor in SENSORS]
         # along the diagonal, less half the wall and how far the sensor sits in that direction

@@ -35,7 +35,7 @@ def assert_reads(reading, range_m):
     assert float(reading.range_m) == pytest.approx(range_m, abs=EXACT_M)
 
 
-def test_wall_three_metres_ahead_reads_three_metres():
+def test_wall_three_meters_ahead_reads_three_meters():
     assert_reads(read(AHEAD, around([WALL])), 3.0)
 
 
@@ -143,7 +143,7 @@ def test_speed_is_that_against_what_moves_itself():
 
 def test_a_sensor_on_a_turning_vehicle_moves_with_its_place():
     line = Ultrasonic(Vec3(0.0, -0.5, 0.0), max_range_rate_mps=3.0)
-    # half a metre to the right of the axis, turning to the left, it goes forward
+    # half a meter to the right of the axis, turning to the left, it goes forward
     for rate_radps, valid in ((5.9, True), (6.1, False)):
         truth = moving(Start(), Vec3(0.0, 0.0, rate_radps))
         assert bool(read(line, around([WALL], truth=truth)).valid) is valid
@@ -184,7 +184,7 @@ def test_range_follows_the_vehicle_and_is_constant_where_nothing_answers():
 def test_single_precision_reads_the_same(single_precision):
     reading = read(AHEAD, around([WALL], Start(Vec3(0.25, 0.0, 0.0), yaw_rad=0.4)))
     assert reading.range_m.dtype == jnp.float32
-    # 24 bits of some metres
+    # 24 bits of some meters
     assert float(reading.range_m) == pytest.approx(2.75 / math.cos(0.4), abs=2e-6)
 
 

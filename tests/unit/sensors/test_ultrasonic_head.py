@@ -18,7 +18,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 
 DT_S = 1.0 / 16.0
-AT_CENTRE = UltrasonicHead(position_body_m=Vec3(0.0, 0.0, 0.0))
+AT_CENTER = UltrasonicHead(position_body_m=Vec3(0.0, 0.0, 0.0))
 SHARE = 1.0 - math.exp(-DT_S / 0.1)
 # the front face of the source's slab is y = tan(60 deg) z + 5/2; the vehicle looks north over it
 SLAB = Slab(Vec3(0.0, 3.0, 0.0), Vec3(400.0, 1.0, 400.0), math.pi / 3)
@@ -67,7 +67,7 @@ def test_straight_to_the_side_the_pitch_stays():
 
 
 def test_the_first_reading_is_along_the_start_and_the_later_ones_across_the_surface():
-    head = dataclasses.replace(AT_CENTRE, start_pitch_rad=math.radians(45.0))
+    head = dataclasses.replace(AT_CENTER, start_pitch_rad=math.radians(45.0))
     said, _ = looks(head, around([SLAB], NORTH), 48)
     assert np.asarray(said.valid).all()
     # 60 deg down is square to it
@@ -81,7 +81,7 @@ def test_the_first_reading_is_along_the_start_and_the_later_ones_across_the_surf
 
 def test_the_head_is_square_whatever_the_attitude_of_the_body():
     start = dataclasses.replace(NORTH, roll_rad=0.2, pitch_rad=-0.15, yaw_rad=1.2)
-    head = dataclasses.replace(AT_CENTRE, start_pitch_rad=1.0)
+    head = dataclasses.replace(AT_CENTER, start_pitch_rad=1.0)
     said, _ = looks(head, around([SLAB], start), 48)
     last = jax.tree.map(lambda leaf: leaf[-1], said)
     q = start.kinematics().q_world_from_body
@@ -97,7 +97,7 @@ def test_range_is_that_of_the_sensor_and_not_of_the_vehicle():
 
 
 def test_both_axes_follow_with_the_lag_of_the_servo():
-    head = dataclasses.replace(AT_CENTRE, start_pitch_rad=0.1)
+    head = dataclasses.replace(AT_CENTER, start_pitch_rad=0.1)
     said, _ = looks(head, around([wall_at(0.2)]), 5)
     left = (1.0 - SHARE) ** np.arange(5)
     np.testing.assert_allclose(said.pitch_rad, 0.1 * left, rtol=0.0, atol=1e-12)
@@ -105,7 +105,7 @@ def test_both_axes_follow_with_the_lag_of_the_servo():
 
 
 def test_the_servo_turns_no_faster_than_its_rate():
-    head = dataclasses.replace(AT_CENTRE, max_rate_radps=0.5)
+    head = dataclasses.replace(AT_CENTER, max_rate_radps=0.5)
     said, _ = looks(head, around([wall_at(0.4)]), 60)
     steps = np.diff(said.yaw_rad)
     np.testing.assert_allclose(steps[:5], 0.5 * DT_S, rtol=1e-9)
@@ -114,7 +114,7 @@ def test_the_servo_turns_no_faster_than_its_rate():
 
 
 def test_what_is_too_oblique_is_not_heard_but_turned_to():
-    head = dataclasses.replace(AT_CENTRE, start_yaw_rad=-0.3)
+    head = dataclasses.replace(AT_CENTER, start_yaw_rad=-0.3)
     said, _ = looks(head, around([wall_at(0.3)]), 6)
     oblique = np.degrees(np.abs(0.3 - np.asarray(said.yaw_rad)))
     np.testing.assert_array_equal(said.valid, oblique <= 27.5)
@@ -125,7 +125,7 @@ def test_what_is_too_oblique_is_not_heard_but_turned_to():
 @pytest.mark.parametrize(("angle_deg", "valid"), [(44.0, True), (46.0, False), (-46.0, False)])
 def test_a_surface_too_far_to_the_side_gives_no_reading(angle_deg, valid):
     side = math.radians(angle_deg)
-    head = dataclasses.replace(AT_CENTRE, start_yaw_rad=math.copysign(0.7, side))
+    head = dataclasses.replace(AT_CENTER, start_yaw_rad=math.copysign(0.7, side))
     said, _ = looks(head, around([wall_at(side)]), 48)
     np.testing.assert_array_equal(said.valid, valid)
     end = min(abs(side), math.pi / 4)
@@ -134,7 +134,7 @@ def test_a_surface_too_far_to_the_side_gives_no_reading(angle_deg, valid):
 
 @pytest.mark.parametrize("obstacles", [(), (Box(Vec3(6.0, 0.0, 0.0), Vec3(1.0, 9.0, 9.0)),)])
 def test_where_nothing_is_in_reach_the_head_stays_and_says_so(obstacles):
-    head = dataclasses.replace(AT_CENTRE, start_pitch_rad=0.3, start_yaw_rad=-0.2)
+    head = dataclasses.replace(AT_CENTER, start_pitch_rad=0.3, start_yaw_rad=-0.2)
     said, ideal = looks(head, around(obstacles), 4)
     for reading in (said, ideal):
         assert not np.asarray(reading.valid).any()
@@ -146,7 +146,7 @@ def test_where_nothing_is_in_reach_the_head_stays_and_says_so(obstacles):
 @pytest.mark.parametrize("radius_m", [1.0, 4.0])
 def test_over_a_ball_an_error_shrinks_as_the_equation_says(radius_m):
     ball = Sphere(Vec3(0.0, 0.0, -2.0 - radius_m), radius_m)
-    head = dataclasses.replace(AT_CENTRE, start_pitch_rad=math.pi / 2 - 1e-4)
+    head = dataclasses.replace(AT_CENTER, start_pitch_rad=math.pi / 2 - 1e-4)
     said, _ = looks(head, around([ball]), 4)
     off = np.asarray(said.pitch_rad) - math.pi / 2
     # the equation is that of small errors, whose squares are 1e-8 of them
@@ -155,7 +155,7 @@ def test_over_a_ball_an_error_shrinks_as_the_equation_says(radius_m):
 
 
 def test_noise_stays_within_its_bound_and_is_not_in_the_ideal():
-    head = dataclasses.replace(AT_CENTRE, noise_bound_m=0.02)
+    head = dataclasses.replace(AT_CENTER, noise_bound_m=0.02)
     said, ideal = looks(head, around([wall_at(0.0)]), 500)
     errors = np.asarray(said.range_m) - 2.0
     assert np.abs(errors).max() <= 0.02
@@ -179,9 +179,9 @@ def test_what_no_head_can_do_is_refused(given, message):
 def test_a_body_that_turns_takes_the_head_with_it():
     # it stands in the body until it has been told
     seen = [around([wall_at(0.0)], Start(yaw_rad=angle)) for angle in (0.0, 0.1)]
-    state = AT_CENTRE.init(KEY)
-    state, _, _ = AT_CENTRE.step_beside_ideal(state, seen[0], DT_S, KEY)
-    state, said, _ = AT_CENTRE.step_beside_ideal(state, seen[1], DT_S, KEY)
+    state = AT_CENTER.init(KEY)
+    state, _, _ = AT_CENTER.step_beside_ideal(state, seen[0], DT_S, KEY)
+    state, said, _ = AT_CENTER.step_beside_ideal(state, seen[1], DT_S, KEY)
     assert float(said.range_m) == pytest.approx(2.0 / math.cos(0.1), abs=EXACT_M)
     assert float(state.yaw_rad) == pytest.approx(-0.1 * SHARE, abs=1e-12)
     assert jnp.shape(said.range_m) == ()

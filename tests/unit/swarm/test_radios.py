@@ -207,7 +207,7 @@ def share_heard(radio, gap_m, steps=60, vehicles=60):
             10.0,
             0.9 * np.exp(-0.0625),
         ),
-        # one neighbour sends 64 bytes ten times in a second: 5120 bit/s
+        # one neighbor sends 64 bytes ten times in a second: 5120 bit/s
         (LossyRadio(bandwidth_bps=1280.0, most=1, memory_s=PERIOD_S), 1.0, 0.25),
         (LossyRadio(bandwidth_bps=5120.0, most=1, memory_s=PERIOD_S), 1.0, 1.0),
     ],

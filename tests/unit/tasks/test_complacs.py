@@ -26,7 +26,7 @@ def after(place_m, reached, task=None):
 
 
 @pytest.mark.parametrize(("away_m", "counts"), [(0.39, True), (0.41, False)])
-def test_a_waypoint_counts_from_four_tenths_of_a_metre_on(away_m, counts):
+def test_a_waypoint_counts_from_four_tenths_of_a_meter_on(away_m, counts):
     reached, worth, *_ = after((SECOND.x + away_m, SECOND.y, SECOND.z), 1)
     assert reached == (2 if counts else 1)
     assert worth == 0.0

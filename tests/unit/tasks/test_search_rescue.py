@@ -43,7 +43,7 @@ STILL = (0.0, 0.0, 0.0)
 
 
 @pytest.mark.slow
-def test_who_stops_within_five_metres_finds_all_that_are_so_near():
+def test_who_stops_within_five_meters_finds_all_that_are_so_near():
     assert found([((3.0, 0.0, 3.9), STILL)]) == ([True, True, False], 2, 2.0)
 
 

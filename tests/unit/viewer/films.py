@@ -12,7 +12,7 @@ class Film(NamedTuple):
     """What a file is told to be, and its pictures."""
 
     codec: str
-    colours: str
+    colors: str
     fps: float
     duration_s: float
     frames: np.ndarray
@@ -25,10 +25,10 @@ def read_film(path):
     done = subprocess.run(command, capture_output=True, check=True)
     # what is read, not what is written
     said = done.stderr.decode().split("Output #0")[0]
-    codec, colours = re.search(r"Video: (\w+).*?, (\w+)", said).groups()
+    codec, colors = re.search(r"Video: (\w+).*?, (\w+)", said).groups()
     across, down = map(int, re.search(r", (\d+)x(\d+)", said).groups())
     hours, minutes, seconds = re.search(r"Duration: (\d+):(\d+):([\d.]+)", said).groups()
     fps = float(re.search(r"([\d.]+) fps", said).group(1))
     duration_s = 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
     frames = np.frombuffer(done.stdout, np.uint8).reshape(-1, down, across, 3)
-    return Film(codec, colours, fps, duration_s, frames)
+    return Film(codec, colors, fps, duration_s, frames)

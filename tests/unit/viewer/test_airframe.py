@@ -62,7 +62,7 @@ def test_bodies_and_blades_are_closed(model):
     assert is_closed(rotor_looks(airframe.rotors.radius_m, 1)[0][1])
 
 
-def test_the_arms_ahead_are_in_another_colour():
+def test_the_arms_ahead_are_in_another_color():
     looks = dict(airframe_looks(airframe_of(dynamics_of("crazyflie"))))
     assert looks["arms ahead"].rgb != looks["arms"].rgb
     assert looks["arms ahead"].vertices_m[:, 0].max() > 0.02

@@ -14,7 +14,7 @@ ASPECT = 16.0 / 9.0
 TIMES_S = np.arange(0.0, 4.0, 1.0 / FPS)
 WALL = PAIR.replace(
     "world: {",
-    "world: {obstacles: {wall: {type: box, centre_world_m: [%s], sides_m: [0.2, 40, 40]}}, ",
+    "world: {obstacles: {wall: {type: box, center_world_m: [%s], sides_m: [0.2, 40, 40]}}, ",
 )
 
 

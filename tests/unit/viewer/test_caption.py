@@ -4,11 +4,11 @@ import numpy as np
 
 from kittiwake.viewer.caption import Caption, Label, captioned
 
-GREY = np.full((360, 640, 3), 120, np.uint8)
+GRAY = np.full((360, 640, 3), 120, np.uint8)
 BLUE = (30, 60, 220)
 
 
-def changed(caption, picture=GREY):
+def changed(caption, picture=GRAY):
     return (captioned(picture, caption) != picture).any(axis=2)
 
 
@@ -20,9 +20,9 @@ def test_the_title_is_in_one_corner_and_the_time_in_the_other():
 
 
 def test_the_picture_that_is_given_stays_as_it_is():
-    picture = GREY.copy()
+    picture = GRAY.copy()
     captioned(picture, Caption("pair", "4.0 s"))
-    assert np.array_equal(picture, GREY)
+    assert np.array_equal(picture, GRAY)
 
 
 def test_news_stand_below_the_last_one_at_the_bottom():
@@ -31,8 +31,8 @@ def test_news_stand_below_the_last_one_at_the_bottom():
     assert np.nonzero(two)[0].min() < np.nonzero(one)[0].min() - 5
 
 
-def test_a_name_has_its_colour_around_it():
-    picture = captioned(GREY, Caption("", "", labels=[Label("ann", 320.0, 180.0, BLUE)]))
+def test_a_name_has_its_color_around_it():
+    picture = captioned(GRAY, Caption("", "", labels=[Label("ann", 320.0, 180.0, BLUE)]))
     blue = (picture[..., 2] > 190) & (picture[..., 0] < 80)
     rows, columns = np.nonzero(blue)
     assert abs(columns.mean() - 320.0) < 5.0

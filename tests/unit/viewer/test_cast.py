@@ -138,9 +138,9 @@ def test_a_platform_moves_as_its_model_says(staged, placed):
     for time_s in (0.0, 1.3):
         support = platform.support(time_s)
         _, deck = part_of(cast, placed(show, time_s=time_s), "platforms 1")
-        centre = support.centre_world_m
+        center = support.center_world_m
         np.testing.assert_allclose(
-            deck.positions_world_m, [[float(centre.x), float(centre.y), float(centre.z)]]
+            deck.positions_world_m, [[float(center.x), float(center.y), float(center.z)]]
         )
     assert part_of(cast, placed(show), "platforms 1")[0].vehicles == ()
 

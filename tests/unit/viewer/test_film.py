@@ -106,7 +106,7 @@ def test_a_time_that_the_flight_does_not_have_is_refused(scenario):
 
 
 def test_obstacles_stand_in_the_picture(scenario, tmp_path):
-    ball = "obstacles: {ball: {type: sphere, centre_world_m: [0, 3, 2], radius_m: 1}}, "
+    ball = "obstacles: {ball: {type: sphere, center_world_m: [0, 3, 2], radius_m: 1}}, "
     with_ball = scenario_in(tmp_path, PAIR.replace("world: {", "world: {" + ball))
     log = pair_log(STILL, STILL)
     without = still(log, scenario, 1.0, WIDTH)

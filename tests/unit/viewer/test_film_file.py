@@ -28,7 +28,7 @@ def test_an_mp4_has_the_pictures_their_size_and_their_time(tmp_path):
     assert shown.frames.shape == (12, *SIZE)
     assert shown.fps == 25.0
     assert shown.duration_s == pytest.approx(12 / 25.0, abs=0.02)
-    assert (shown.codec, shown.colours) == ("h264", "yuv420p")
+    assert (shown.codec, shown.colors) == ("h264", "yuv420p")
     brightness = shown.frames.mean(axis=(1, 2, 3))
     assert brightness == pytest.approx([10 + 18 * number for number in range(12)], abs=4.0)
 

@@ -30,7 +30,7 @@ def test_the_deck_is_where_others_land(model):
     dynamics = dynamics_of(model)
     deck = dynamics.deck
     plate = dict(vessel_looks(vessel_of(dynamics)))["deck"].vertices_m
-    assert plate[:, 2].max() == pytest.approx(float(deck.centre_body_m.z))
+    assert plate[:, 2].max() == pytest.approx(float(deck.center_body_m.z))
     assert np.ptp(plate[:, 0]) == pytest.approx(float(deck.length_m), rel=1e-6)
     assert np.ptp(plate[:, 1]) == pytest.approx(float(deck.width_m), rel=1e-6)
 
@@ -38,7 +38,7 @@ def test_the_deck_is_where_others_land(model):
 def test_an_otter_lies_as_deep_as_its_data_say():
     dynamics = dynamics_of("otter")
     hulls = dict(vessel_looks(vessel_of(dynamics)))["hulls"].vertices_m
-    assert -hulls[:, 2].min() == pytest.approx(float(dynamics.cross_flow.draught_m), rel=1e-6)
+    assert -hulls[:, 2].min() == pytest.approx(float(dynamics.cross_flow.draft_m), rel=1e-6)
 
 
 def test_a_catamaran_has_water_between_its_hulls():

@@ -141,15 +141,15 @@ def test_touching_one_angle_keeps_the_yaw_and_the_height(page):
     assert lean.height_m == pytest.approx(12.0, abs=0.1)
 
 
-def test_manoeuvres_are_of_the_vehicle_that_is_picked(page):
+def test_maneuvers_are_of_the_vehicle_that_is_picked(page):
     page.put("Vehicle", "auk")
-    page.put("Manoeuvre", "Take off")
+    page.put("Maneuver", "Take off")
     assert isinstance(page.asked["auk"], GoTo)
     np.testing.assert_allclose(page.asked["auk"].place_m, [5.0, 0.0, 5.0])
     assert "tern" not in page.asked
-    page.put("Manoeuvre", "Land")
+    page.put("Maneuver", "Land")
     assert isinstance(page.asked["auk"], Land)
-    page.put("Manoeuvre", "Hand back")
+    page.put("Maneuver", "Hand back")
     assert "auk" not in page.asked
 
 
@@ -267,7 +267,7 @@ def test_each_browser_picks_a_vehicle_of_its_own(page):
     try:
         page.put("Vehicle", "auk")  # the control that was made last, the other's
         assert page.picked == "tern"
-        page.put("Manoeuvre", "Take off")
+        page.put("Maneuver", "Take off")
         assert set(page.asked) == {"auk"}
         page.board.post({name: row[None] + 1.0 for name, row in page.board.frame().rows.items()})
         watched = [name for name in ("tern", "auk") if len(page.board.history(name, [], 9.0))]

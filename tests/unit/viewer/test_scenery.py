@@ -22,7 +22,7 @@ def show(tmp_path_factory):
 
 
 def radii_m(show, look):
-    return np.linalg.norm(look.vertices_m[:, :2] - extent_of(show).centre_world_m[:2], axis=1)
+    return np.linalg.norm(look.vertices_m[:, :2] - extent_of(show).center_world_m[:2], axis=1)
 
 
 def test_the_country_goes_over_into_the_sky(show):

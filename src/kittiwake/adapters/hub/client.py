@@ -52,7 +52,7 @@ class Member:
     """One vehicle at its port of a hub.
 
     When the hub is lost, ``update`` says None at once, and the vehicle should hold its position;
-    later updates join again as soon as the hub is back, paused and with the behaviours as before.
+    later updates join again as soon as the hub is back, paused and with the behaviors as before.
 
     Args:
         port: the hub's port for this vehicle.
@@ -187,10 +187,10 @@ class Member:
         self._set(Readiness.READY)
 
     def behave(self, behaviors: Sequence[str | int]) -> None:
-        """Only these behaviours of the scenario count from now on, by name or place in its list.
+        """Only these behaviors of the scenario count from now on, by name or place in its list.
 
         Raises:
-            HubError: if there is no such behaviour, or more of them than can be told at once.
+            HubError: if there is no such behavior, or more of them than can be told at once.
         """
         before, self._behaviors = self._behaviors, list(behaviors)
         packet = Behavior(self._number + 1, self._behaviors)

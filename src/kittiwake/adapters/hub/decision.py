@@ -17,6 +17,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.core.peers import Peers, Report
 from kittiwake.core.radio import AbstractRadio, Broadcast
 from kittiwake.core.signals import VelocityYaw
+from kittiwake.core.streams import Stream
 from kittiwake.core.strong import like, strong
 from kittiwake.core.vehicle import Scheduled, Vehicle
 from kittiwake.geometry.scalar import Count, Flag
@@ -84,7 +85,7 @@ class Decision(eqx.Module):
         message = Broadcast(
             reports, reports.position_world_m, told.flags[:, 0], roster, jnp.zeros(())
         )
-        stream = named(named(self.key, f"world.{swarming.RADIO}"), "step")
+        stream = named(named(self.key, Stream.WORLD.of(swarming.RADIO)), Stream.STEP)
         clock = Clock(told.tick, self.period_s)
         air, peers = run(self.radio, air, message, clock, stream)
         return air, swarming.carried_on(self.radio, peers, clock)
@@ -135,7 +136,7 @@ class Decision(eqx.Module):
     def _streams(self, group: Group) -> Any:
         """The keys of the guidance of a group's vehicles, as in a simulation."""
         keys = jax.vmap(lambda own: jax.random.fold_in(self.key, own))(group.name_hashes)
-        return jax.vmap(lambda key: named(key, "guidance"))(keys)
+        return jax.vmap(lambda key: named(key, Stream.GUIDANCE))(keys)
 
 
 def is_guided(guidance: AbstractGuidance) -> bool:
@@ -144,7 +145,7 @@ def is_guided(guidance: AbstractGuidance) -> bool:
 
 
 def _first(vehicle: Vehicle, stream: PRNGKeyArray) -> Any:
-    return strong(vehicle.guidance.component.init(named(stream, "init")))
+    return strong(vehicle.guidance.component.init(named(stream, Stream.INIT)))
 
 
 def _foreseen(period_s: float, motion: Array, flags: Array) -> Report:

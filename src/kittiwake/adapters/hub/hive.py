@@ -79,7 +79,7 @@ class Hive:
         if not guided:
             message = (
                 f"{scenario.name}: no vehicle flies in a flock, so a hub has nothing to do; write "
-                "guidance: {type: flock, behaviours: [...]}"
+                "guidance: {type: flock, behaviors: [...]}"
             )
             raise ScenarioError(message)
         self.rate_hz = rate_hz or max(_rate_hz(vehicle, scenario) for vehicle in guided)
@@ -173,7 +173,7 @@ class Hive:
         self._joined[self.places[name].own] = False
 
     def behave(self, name: str, behaviors: Sequence[str | int]) -> None:
-        """Only these of a member's behaviours count from now on, by name or place in the list.
+        """Only these of a member's behaviors count from now on, by name or place in the list.
 
         Raises:
             CommandError: if it has none, or none of such a name or place.
@@ -186,15 +186,15 @@ class Hive:
             self._change(number, lane, guidance.switched(present, named_all))
 
     def _named(self, name: str, behavior: str | int) -> str:
-        """A behaviour of a member by its name."""
+        """A behavior of a member by its name."""
         known = self.places[name].behaviors
         if isinstance(behavior, str):
             return behavior
         if not known:
-            message = f"{name} has no behaviours to be counted"
+            message = f"{name} has no behaviors to be counted"
             raise CommandError(message)
         if not 0 <= behavior < len(known):
-            message = f"there is no behaviour {behavior} here; they are 0 to {len(known) - 1}"
+            message = f"there is no behavior {behavior} here; they are 0 to {len(known) - 1}"
             raise CommandError(message)
         return known[behavior]
 
@@ -259,7 +259,7 @@ def in_order_of_ports(scenario: Scenario) -> list[str]:
 
 def _place(name: str, team: str, own: int, vehicle: Vehicle) -> Place:
     guidance = vehicle.guidance.component
-    return Place(name, team, own, is_guided(guidance), guidance.behaviour_names)
+    return Place(name, team, own, is_guided(guidance), guidance.behavior_names)
 
 
 def _rate_hz(vehicle: Vehicle, scenario: Scenario) -> float:

@@ -2,7 +2,7 @@
 
 The hub begins with ``Hello``; a member answers with ``Connection``. From then on every packet of a
 member has a number that grows, and is answered once: by ``Accepted``, ``SetPoint``, ``Idle`` or
-``Refused`` with that number. World axes, metres, seconds and radians throughout.
+``Refused`` with that number. World axes, meters, seconds and radians throughout.
 """
 
 import hashlib
@@ -139,7 +139,7 @@ class Status(msgspec.Struct, tag="status", frozen=True, forbid_unknown_fields=Tr
 
 
 class Behavior(msgspec.Struct, tag="behavior", frozen=True, forbid_unknown_fields=True):
-    """The behaviours that count from now on, by their names or their places in the scenario."""
+    """The behaviors that count from now on, by their names or their places in the scenario."""
 
     number: int
     behaviors: Words

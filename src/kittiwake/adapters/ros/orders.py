@@ -1,4 +1,4 @@
-"""Commands of the five modes of uav_gazebo, as manoeuvres.
+"""Commands of the five modes of uav_gazebo, as maneuvers.
 
 Its messages give angular velocities and torques in the axes of the world, and angles as those of
 R = R_x(phi) R_y(theta) R_z(psi) with their rates; the control ladder wants body axes and

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 
-from kittiwake.analysis.overview.look import GREY, INK, SMALL, shortened, width_in
+from kittiwake.analysis.overview.look import GRAY, INK, SMALL, shortened, width_in
 from kittiwake.analysis.overview.series import LEFT, RIGHT
 from kittiwake.analysis.overview.trace import LOSSES, without_limits
 from kittiwake.analysis.table import Event
@@ -70,7 +70,7 @@ def draw_events(panels: Sequence[Axes], events: Sequence[Event], *, many: bool) 
     """Lines at the most important and then the earliest events, and labels where there is room.
 
     Returns:
-        How many moments there are, and how many of them are labelled.
+        How many moments there are, and how many of them are labeled.
     """
     found = moments(events, many=many)
     low, high = panels[0].get_xlim()
@@ -80,7 +80,7 @@ def draw_events(panels: Sequence[Axes], events: Sequence[Event], *, many: bool) 
         for axes in panels:
             axes.axvline(
                 moment.time_s,
-                color=INK if moment.grave else GREY,
+                color=INK if moment.grave else GRAY,
                 linewidth=0.8 if moment.grave else 0.6,
                 linestyle="-" if moment.grave else (0, (1, 2)),
                 zorder=1.5,
@@ -136,7 +136,7 @@ def _draw_labels(axes: Axes, ranked: Sequence[Moment]) -> int:
             va="bottom",
             fontsize=SMALL,
             fontweight="bold" if moment.grave else "normal",
-            color=INK if moment.grave else GREY,
+            color=INK if moment.grave else GRAY,
             parse_math=False,
         )
         axes.annotate(
@@ -145,7 +145,7 @@ def _draw_labels(axes: Axes, ranked: Sequence[Moment]) -> int:
             xycoords=axes.get_xaxis_transform(),
             xytext=(0.0, FIRST_ROW_PT + (row + 0.8) * ROW_PT),
             textcoords="offset points",
-            arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": 0},
+            arrowprops={"arrowstyle": "-", "color": GRAY, "lw": 0.6, "shrinkA": 0, "shrinkB": 0},
         )
     return len(placed)
 
@@ -153,7 +153,7 @@ def _draw_labels(axes: Axes, ranked: Sequence[Moment]) -> int:
 def _placed(
     ranked: Sequence[Moment], masts: Sequence[float], labels: Sequence[str]
 ) -> list[tuple[Moment, str, int]]:
-    """Which moments can be labelled so, with their labels and rows."""
+    """Which moments can be labeled so, with their labels and rows."""
     chosen: list[tuple[Moment, str]] = []
     flags: list[tuple[float, float]] = []
     rows: list[int] = []

@@ -1,4 +1,4 @@
-"""How the picture looks: its page in inches, colours, fonts, axes and legends.
+"""How the picture looks: its page in inches, colors, fonts, axes and legends.
 
 Everything is set here, so that a picture does not depend on a person's matplotlib settings.
 """
@@ -24,10 +24,10 @@ from kittiwake.analysis.output_file import output_file
 PAGE_IN = (16.0, 9.0)
 DPI = 130
 
-# Okabe and Ito (2008), "Color Universal Design": told apart with any colour vision. Their yellow
+# Okabe and Ito (2008), "Color Universal Design": told apart with any color vision. Their yellow
 # is too pale for a thin line on white.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#4D4D4D")
-INK, GREY, PALE, ALARM = "#1A1A1A", "#6B6B6B", "#D9D9D9", "#A4262C"
+INK, GRAY, PALE, ALARM = "#1A1A1A", "#6B6B6B", "#D9D9D9", "#A4262C"
 SMALL, NORMAL, LARGE = 8.0, 9.0, 17.0
 POINTS_PER_INCH = 72.0
 WRAP = 18
@@ -37,7 +37,7 @@ ENTRY_IN, LINE_IN = 0.15, 0.13
 SETTINGS = {
     "font.size": NORMAL,
     "text.color": INK,
-    "axes.edgecolor": GREY,
+    "axes.edgecolor": GRAY,
     "axes.labelcolor": INK,
     "axes.linewidth": 0.8,
     "axes.spines.top": False,
@@ -47,8 +47,8 @@ SETTINGS = {
     "axes.formatter.useoffset": False,
     "grid.color": PALE,
     "grid.linewidth": 0.6,
-    "xtick.color": GREY,
-    "ytick.color": GREY,
+    "xtick.color": GRAY,
+    "ytick.color": GRAY,
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
     "xtick.labelsize": SMALL,
@@ -108,12 +108,12 @@ def width_in(text: str, size: float = SMALL, *, bold: bool = False) -> float:
 
 
 def fleet_map() -> ListedColormap:
-    """Dark blue to ochre for vehicles in order; the palest end is left out."""
+    """Dark blue to ocher for vehicles in order; the palest end is left out."""
     return ListedColormap(colormaps["viridis"](range(0, 222)))
 
 
-def fleet_colours(count: int) -> list[str]:
-    """One colour a vehicle: distinct hues for a few, a scale for more."""
+def fleet_colors(count: int) -> list[str]:
+    """One color a vehicle: distinct hues for a few, a scale for more."""
     if count <= len(HUES):
         return list(HUES[:count])
     scale = fleet_map()

@@ -18,7 +18,7 @@ from mpl_toolkits.mplot3d import Axes3D
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 from kittiwake.analysis.overview.look import (
-    GREY,
+    GRAY,
     INK,
     NORMAL,
     PALE,
@@ -69,7 +69,7 @@ HALO: list[AbstractPathEffect] = [withStroke(linewidth=2.5, foreground="white")]
 
 
 def draw_space(
-    figure: Figure, traces: Sequence[Trace], colours: Sequence[str], scene: Scene
+    figure: Figure, traces: Sequence[Trace], colors: Sequence[str], scene: Scene
 ) -> Axes3D:
     """The paths in space on equal axes, with their shadows on the floor."""
     axes = figure.add_axes(box(*SPACE_IN), projection="3d")
@@ -79,17 +79,17 @@ def draw_space(
     if scene.area is not None:
         for start, end in _edges(*scene.area):
             pair = np.stack([start, end]).T
-            axes.plot(*pair, color=GREY, linewidth=0.7, linestyle=AREA_DASHES)
+            axes.plot(*pair, color=GRAY, linewidth=0.7, linestyle=AREA_DASHES)
     few = len(traces) <= FEW_VEHICLES
-    for trace, colour in zip(traces, colours, strict=True):
+    for trace, color in zip(traces, colors, strict=True):
         x, y, z = trace.position_world_m.T
         if few:
             floor = np.where(np.isfinite(z), scene.floor_m, np.nan)
             axes.plot(x, y, floor, color=SHADOW, linewidth=1.0)
-        _draw_path(axes, trace, (x, y, z), colour, few=few)
+        _draw_path(axes, trace, (x, y, z), color, few=few)
         if few:
-            _draw_stops(axes, trace, colour, scene)
-    _draw_ends(axes, traces, colours, dimensions=3)
+            _draw_stops(axes, trace, color, scene)
+    _draw_ends(axes, traces, colors, dimensions=3)
     _fill_room(axes, scene.high - scene.low)
     for line in (
         *axes.lines,
@@ -99,9 +99,7 @@ def draw_space(
     return axes
 
 
-def draw_plan(
-    figure: Figure, traces: Sequence[Trace], colours: Sequence[str], scene: Scene
-) -> Axes:
+def draw_plan(figure: Figure, traces: Sequence[Trace], colors: Sequence[str], scene: Scene) -> Axes:
     """The paths from above, on equal axes, east to the right and north up."""
     axes = figure.add_axes(box(*PLAN_IN))
     (west, east), (south, north) = _plan_limits(scene)
@@ -114,14 +112,14 @@ def draw_plan(
     if scene.area is not None:
         (west, south, _), (east, north, _) = scene.area
         across, up = [west, east, east, west, west], [south, south, north, north, south]
-        axes.plot(across, up, color=GREY, linewidth=0.8, linestyle=AREA_DASHES)
+        axes.plot(across, up, color=GRAY, linewidth=0.8, linestyle=AREA_DASHES)
     few = len(traces) <= FEW_VEHICLES
-    for trace, colour in zip(traces, colours, strict=True):
+    for trace, color in zip(traces, colors, strict=True):
         x, y, _ = trace.position_world_m.T
-        _draw_path(axes, trace, (x, y), colour, few=few)
+        _draw_path(axes, trace, (x, y), color, few=few)
         if few:
-            _draw_stops(axes, trace, colour, scene, numbered=len(traces) == 1)
-    _draw_ends(axes, traces, colours, dimensions=2)
+            _draw_stops(axes, trace, color, scene, numbered=len(traces) == 1)
+    _draw_ends(axes, traces, colors, dimensions=2)
     draw_standing_from_above(axes, scene, traces)
     if not any(np.isfinite(trace.position_world_m).all(axis=1).any() for trace in traces):
         axes.annotate(
@@ -130,7 +128,7 @@ def draw_plan(
             xycoords="axes fraction",
             ha="center",
             va="center",
-            color=GREY,
+            color=GRAY,
         )
     return axes
 
@@ -175,10 +173,10 @@ def _set_box(axes: Axes3D, scene: Scene) -> None:
         own.set_major_locator(MaxNLocator(5 if share > 0.6 else 3, steps=[1, 2, 2.5, 5, 10]))
         own.set_pane_color((1.0, 1.0, 1.0, 0.0))
         own.set_label_text(label, fontsize=NORMAL)
-        own.line.set_color(GREY)
+        own.line.set_color(GRAY)
         own.set_tick_params(labelsize=SMALL, pad=0)
         own.labelpad = 2.0
-    # Numbers beside the upright axis are centred on their place: long ones need to stand off, and
+    # Numbers beside the upright axis are centered on their place: long ones need to stand off, and
     # by more where the box is narrow, for matplotlib measures in shares of its width.
     digits = max(len(f"{tick:g}") for tick in axes.zaxis.get_majorticklocs())
     narrow = max(size) / max(size[:2])
@@ -245,18 +243,18 @@ def _draw_path(
     axes: Axes,
     trace: Trace,
     path: tuple[Float64[np.ndarray, " rows"], ...],
-    colour: str,
+    color: str,
     *,
     few: bool,
 ) -> None:
     """A line; dots over that of the vehicle whose deck it follows."""
     width, alpha = (1.6, 1.0) if few else (0.7, 0.7)
     style = "-" if trace.partner_world_m is None else FOLLOWING_DOTS
-    axes.plot(*path, color=colour, linewidth=width, linestyle=style, alpha=alpha, zorder=3.0)
+    axes.plot(*path, color=color, linewidth=width, linestyle=style, alpha=alpha, zorder=3.0)
 
 
 def _draw_stops(
-    axes: Axes, trace: Trace, colour: str, scene: Scene, *, numbered: bool = False
+    axes: Axes, trace: Trace, color: str, scene: Scene, *, numbered: bool = False
 ) -> None:
     """Set points as marks if they are few, else as the line along which the set point moves.
 
@@ -270,14 +268,14 @@ def _draw_stops(
     if len(places) > MAX_STOPS:
         axes.plot(
             *wanted[:, :dimensions].T,
-            color=GREY,
+            color=GRAY,
             linewidth=1.0,
             linestyle=(0, (4, 2.5)),
             zorder=2.8,
         )
         return
     for at in places:
-        axes.plot(*([x] for x in at), markeredgecolor=colour, zorder=3.2, **STOP)
+        axes.plot(*([x] for x in at), markeredgecolor=color, zorder=3.2, **STOP)
     if numbered and len(places) > 1:
         _number_stops(axes, places)
 
@@ -308,18 +306,18 @@ def _number_stops(axes: Axes, places: Mapping[tuple[float, ...], Sequence[int]])
 
 
 def _draw_ends(
-    axes: Axes, traces: Sequence[Trace], colours: Sequence[str], *, dimensions: int
+    axes: Axes, traces: Sequence[Trace], colors: Sequence[str], *, dimensions: int
 ) -> None:
     """Where vehicles started (if they are few), ended, and were lost."""
     few = len(traces) <= FEW_VEHICLES
-    for trace, colour in zip(traces, colours, strict=True):
+    for trace, color in zip(traces, colors, strict=True):
         position = trace.position_world_m
         known = position[np.isfinite(position).all(axis=1), :dimensions]
         if len(known) and few:
-            axes.plot(*known[0][:, None], markeredgecolor=colour, zorder=4.0, **START)
+            axes.plot(*known[0][:, None], markeredgecolor=color, zorder=4.0, **START)
         if len(known) and trace.loss is None:
             end: Marks = END if few else END | {"markersize": 2.0}
-            axes.plot(*known[-1][:, None], color=colour, zorder=4.1, **end)
+            axes.plot(*known[-1][:, None], color=color, zorder=4.1, **end)
     for trace in traces:
         if trace.loss is not None and np.isfinite(trace.loss.position_world_m).all():
             cross: Marks = LOST if few else LOST | {"markersize": 6.0, "markeredgewidth": 0.5}
@@ -375,13 +373,13 @@ def _marks(traces: Sequence[Trace], losses: Mapping[str, Loss], scene: Scene) ->
         marks.append(Line2D([], [], markeredgecolor=INK, label="set point", **STOP))
     if any(len(place) > MAX_STOPS for place in places):
         dashes = (0, (4, 2.5))
-        marks.append(Line2D([], [], color=GREY, linestyle=dashes, label="set point"))
+        marks.append(Line2D([], [], color=GRAY, linestyle=dashes, label="set point"))
     if few and traces:
         floor = "shadow on the ground" if scene.grounded else f"shadow at {scene.floor_m:.4g} m"
         marks.append(Line2D([], [], color=SHADOW, label=floor))
     if scene.area is not None:
         marks.append(
-            Line2D([], [], color=GREY, linewidth=0.8, linestyle=AREA_DASHES, label="flight area")
+            Line2D([], [], color=GRAY, linewidth=0.8, linestyle=AREA_DASHES, label="flight area")
         )
     return [*marks, *standing_marks(scene.standing)]
 

@@ -71,10 +71,11 @@ def _begun(world: "World", seed: int) -> dict[str, Any]:
     import jax
 
     from kittiwake.core.keys import named, seed_key
+    from kittiwake.core.streams import Stream
 
     def begin(key: PRNGKeyArray) -> dict[str, Any]:
         return {
-            name: part.component.init(named(named(key, f"world.{name}"), "init"))
+            name: part.component.init(named(named(key, Stream.WORLD.of(name)), Stream.INIT))
             for name, part in world.processes.items()
         }
 

@@ -65,16 +65,16 @@ def save_overview(log: Log, path: Path) -> None:
 def _draw(figure: Figure, log: Log, folder: Path | None) -> None:
     losses = find_losses(log)
     traces = select_traces(log, losses)
-    shades = look.fleet_colours(len(log.names))
-    colours = [shades[trace.place] for trace in traces]
+    shades = look.fleet_colors(len(log.names))
+    colors = [shades[trace.place] for trace in traces]
     span_s = _span_s(traces)
     flown = Flown(span_s, _seed(log) or 0, in_single_precision(traces, log.summary), folder)
     scene = look_around(traces, log.scenario, flown)
-    draw_space(figure, traces, colours, scene)
-    draw_plan(figure, traces, colours, scene)
+    draw_space(figure, traces, colors, scene)
+    draw_plan(figure, traces, colors, scene)
     draw_key(figure, traces, losses, scene)
     many = len(log.names) != 1
-    panels = fleet_panels(traces, colours) if many else vehicle_panels(traces[0])
+    panels = fleet_panels(traces, colors) if many else vehicle_panels(traces[0])
     drawn = draw_panels(figure, panels, span_s)
     shown, waypoints = without_thicket(log.events)
     happened, named = draw_events(drawn, shown, many=many)
@@ -165,7 +165,7 @@ def _draw_title(figure: Figure, log: Log, losses: Mapping[str, Loss], notes: Seq
         *look.place(LEFT_IN, SUBTITLE_IN),
         look.shortened(line, MAX_SUBTITLE),
         fontsize=look.NORMAL + 1.5,
-        color=look.GREY if status in ("", "completed") else look.ALARM,
+        color=look.GRAY if status in ("", "completed") else look.ALARM,
         parse_math=False,
     )
 

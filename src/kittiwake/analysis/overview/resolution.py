@@ -5,7 +5,7 @@ from typing import TypeAlias
 Limits: TypeAlias = tuple[float, float]
 
 # By unit: what the finest of the usual instruments, or a vehicle of 30 g, still makes something of
-# (a centimetre, a tenth of a degree, a tenth of a gram's weight and that at a lever of 1 cm). The
+# (a centimeter, a tenth of a degree, a tenth of a gram's weight and that at a lever of 1 cm). The
 # rounding of sums lies far below it, also in 32 bits.
 LEAST_SPANS = {
     "m": 0.01,

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 
 from kittiwake.analysis.overview.inputs import Input, input_panels
 from kittiwake.analysis.overview.look import (
-    GREY,
+    GRAY,
     HUES,
     NORMAL,
     box,
@@ -57,7 +57,7 @@ class Line:
     label: str
     time_s: Series
     values: Series
-    colour: str
+    color: str
     dashed: bool = False
 
 
@@ -89,7 +89,7 @@ def vehicle_panels(trace: Trace) -> list[Panel]:
     ]
 
 
-def fleet_panels(traces: Sequence[Trace], colours: Sequence[str]) -> list[Panel]:
+def fleet_panels(traces: Sequence[Trace], colors: Sequence[str]) -> list[Panel]:
     """What compares vehicles: distance to the set point or to the leg, height, speed, and wind.
 
     The first is left out if there is no set point, the last if the wind never changes. Where
@@ -98,17 +98,17 @@ def fleet_panels(traces: Sequence[Trace], colours: Sequence[str]) -> list[Panel]
     """
     panels = []
     if any(trace.partner_world_m is not None for trace in traces):
-        panels.append(_beside_panel(traces, colours))
+        panels.append(_beside_panel(traces, colors))
     else:
-        panels += _error_panels(traces, colours)
+        panels += _error_panels(traces, colors)
     heights = [trace.position_world_m[:, 2] for trace in traces]
     speeds = [trace.speed_mps for trace in traces]
-    height = _fleet_panel("height z", "m", traces, heights, colours)
+    height = _fleet_panel("height z", "m", traces, heights, colors)
     panels.append(replace(height, parts=_parts(traces)))
-    panels.append(_fleet_panel("speed", "m/s", traces, speeds, colours))
+    panels.append(_fleet_panel("speed", "m/s", traces, speeds, colors))
     if any(_changeable(trace.wind_world_mps) for trace in traces):
         winds = [np.linalg.norm(trace.wind_world_mps, axis=1) for trace in traces]
-        panels.append(_fleet_panel("wind met", "m/s", traces, winds, colours))
+        panels.append(_fleet_panel("wind met", "m/s", traces, winds, colors))
     return panels
 
 
@@ -230,17 +230,17 @@ def _input_panels(trace: Trace) -> list[Panel]:
 
 
 def _input_lines(trace: Trace, inputs: Sequence[Input]) -> tuple[Line, ...]:
-    """Curves of inputs; a command is dashed, in the colour of what it commands."""
+    """Curves of inputs; a command is dashed, in the color of what it commands."""
     followed = {
         place: next((o for o, other in enumerate(inputs) if item.is_command_for(other)), place)
         for place, item in enumerate(inputs)
     }
-    coloured = [place for place, leader in followed.items() if place == leader]
-    colours = {place: HUES[i % len(HUES)] for i, place in enumerate(coloured)}
+    colored = [place for place, leader in followed.items() if place == leader]
+    colors = {place: HUES[i % len(HUES)] for i, place in enumerate(colored)}
     return tuple(
-        Line(item.label, trace.time_s, item.values, colours[place])
+        Line(item.label, trace.time_s, item.values, colors[place])
         if followed[place] == place
-        else Line("command", trace.time_s, item.values, colours[followed[place]], dashed=True)
+        else Line("command", trace.time_s, item.values, colors[followed[place]], dashed=True)
         for place, item in enumerate(inputs)
     )
 
@@ -249,20 +249,20 @@ def _lines(
     trace: Trace,
     labels: Sequence[str],
     values: Float64[np.ndarray, "rows lines"],
-    colours: Sequence[str] = HUES,
+    colors: Sequence[str] = HUES,
 ) -> tuple[Line, ...]:
     return tuple(
-        Line(label, trace.time_s, values[:, i], colours[i % len(colours)])
+        Line(label, trace.time_s, values[:, i], colors[i % len(colors)])
         for i, label in enumerate(labels)
     )
 
 
 def _wanted(
-    trace: Trace, values: Float64[np.ndarray, "rows lines"], colours: Sequence[str] = HUES
+    trace: Trace, values: Float64[np.ndarray, "rows lines"], colors: Sequence[str] = HUES
 ) -> tuple[Line, ...]:
     """Dashed curves of those columns that hold a number."""
     return tuple(
-        Line("set point", trace.time_s, column, colours[i], dashed=True)
+        Line("set point", trace.time_s, column, colors[i], dashed=True)
         for i, column in enumerate(values.T)
         if np.isfinite(column).any()
     )
@@ -273,36 +273,36 @@ def _fleet_panel(
     unit: str,
     traces: Sequence[Trace],
     values: Sequence[Float64[np.ndarray, " _"]],
-    colours: Sequence[str],
+    colors: Sequence[str],
 ) -> Panel:
-    rows = zip(traces, values, colours, strict=True)
-    lines = tuple(Line(trace.name, trace.time_s, own, colour) for trace, own, colour in rows)
+    rows = zip(traces, values, colors, strict=True)
+    lines = tuple(Line(trace.name, trace.time_s, own, color) for trace, own, color in rows)
     return Panel(f"{label} ({unit})", lines, unit, listed=False)
 
 
-def _error_panels(traces: Sequence[Trace], colours: Sequence[str]) -> list[Panel]:
+def _error_panels(traces: Sequence[Trace], colors: Sequence[str]) -> list[Panel]:
     """Distances to the leg, or to the set point of vehicles without waypoints.
 
     On its way along a leg a vehicle's distance to the next waypoint is no error.
     """
     across: list[Line] = []
     errors: list[Line] = []
-    for trace, colour in zip(traces, colours, strict=True):
+    for trace, color in zip(traces, colors, strict=True):
         cross_track_m = trace.cross_track_m
         if cross_track_m is not None:
-            across.append(Line(trace.name, trace.time_s, cross_track_m, colour))
+            across.append(Line(trace.name, trace.time_s, cross_track_m, color))
         elif trace.has(SETPOINT_WORLD_M):
             error_m = np.linalg.norm(trace.position_world_m - trace.setpoint_world_m, axis=1)
-            errors.append(Line(trace.name, trace.time_s, error_m, colour))
+            errors.append(Line(trace.name, trace.time_s, error_m, color))
     named = (("cross-track error (m)", across), ("position error (m)", errors))
     return [Panel(label, tuple(lines), "m", listed=False) for label, lines in named if lines]
 
 
-def _beside_panel(traces: Sequence[Trace], colours: Sequence[str]) -> Panel:
+def _beside_panel(traces: Sequence[Trace], colors: Sequence[str]) -> Panel:
     """How far vehicles are from those whose decks they follow, across."""
     lines = tuple(
-        Line(trace.name, trace.time_s, trace.beside_partner_m, colour)
-        for trace, colour in zip(traces, colours, strict=True)
+        Line(trace.name, trace.time_s, trace.beside_partner_m, color)
+        for trace, color in zip(traces, colors, strict=True)
         if trace.beside_partner_m is not None
     )
     return Panel("beside the deck (m)", lines, "m", listed=False)
@@ -326,7 +326,7 @@ def part_patches(traces: Sequence[Trace], events: Sequence[Event]) -> list[Artis
         if told:
             said.setdefault(tint, {})[told[-1]] = None
     return [
-        Patch(facecolor=tint, edgecolor=GREY, linewidth=0.4, label="\n".join(words))
+        Patch(facecolor=tint, edgecolor=GRAY, linewidth=0.4, label="\n".join(words))
         for tint, words in said.items()
     ]
 
@@ -362,7 +362,7 @@ def _draw_panel(axes: Axes, panel: Panel, height_in: float) -> None:
         axes.plot(
             line.time_s,
             line.values,
-            color=line.colour,
+            color=line.color,
             linewidth=1.0 if line.dashed else width,
             linestyle=(0, (4, 2.5)) if line.dashed else "-",
             marker="." if alone else "",
@@ -389,11 +389,11 @@ def _named(panel: Panel, room_in: float) -> list[Artist]:
     more = len(plain) - count
     notes = [f"and {more} more"] if more else []
     named: list[Artist] = [
-        Line2D([], [], color=line.colour, label=line.label) for line in plain[:count]
+        Line2D([], [], color=line.color, label=line.label) for line in plain[:count]
     ]
     dashes = (0, (3, 2))
     wishes = [
-        Line2D([], [], color=GREY, linewidth=1.0, linestyle=dashes, label=label) for label in asked
+        Line2D([], [], color=GRAY, linewidth=1.0, linestyle=dashes, label=label) for label in asked
     ]
     said = [Line2D([], [], linestyle="", label=note) for note in [*notes, *panel.notes]]
     return [*named, *wishes, *said]

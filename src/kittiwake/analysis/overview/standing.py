@@ -64,7 +64,7 @@ class Platform:
     corners_world_m: Float64[np.ndarray, "times 4 3"]
 
     @property
-    def centre_world_m(self) -> Float64[np.ndarray, "times 3"]:
+    def center_world_m(self) -> Float64[np.ndarray, "times 3"]:
         """The way of its middle."""
         return self.corners_world_m.mean(axis=1)
 
@@ -211,8 +211,8 @@ def _platform(name: str, platform: "AbstractPlatform", span_s: tuple[float, floa
     def corners(support: Support) -> jax.Array:
         x, y = 0.5 * support.length_m, 0.5 * support.width_m
         sides = [Vec3(x, y, 0.0), Vec3(-x, y, 0.0), Vec3(-x, -y, 0.0), Vec3(x, -y, 0.0)]
-        q, centre = support.q_world_from_support, support.centre_world_m
-        places = [centre + q.rotate(side) for side in sides]
+        q, center = support.q_world_from_support, support.center_world_m
+        places = [center + q.rotate(side) for side in sides]
         return jnp.stack([jnp.stack([*map(jnp.asarray, (p.x, p.y, p.z))]) for p in places])
 
     times_s = jnp.linspace(span_s[0], span_s[1], PLACES)

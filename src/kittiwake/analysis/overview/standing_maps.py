@@ -185,7 +185,7 @@ def _outlines(platform: Platform) -> list[tuple[Float64[np.ndarray, "4 3"], dict
 
 
 def _draw_way(axes: Axes, platform: Platform, *, dimensions: int) -> None:
-    way = platform.centre_world_m[:, :dimensions]
+    way = platform.center_world_m[:, :dimensions]
     if np.ptp(way, axis=0).max() > STILL_M:
         axes.plot(*way.T, color=DECK, linewidth=0.9, linestyle=WAY, zorder=1.5)
 

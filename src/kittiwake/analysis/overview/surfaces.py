@@ -73,11 +73,11 @@ def surfaces_in(obstacles: Sequence[Obstacle], low: Corner, high: Corner) -> lis
     return surfaces
 
 
-def draw_surfaces_in_space(axes: Axes3D, surfaces: Sequence[Surface], colour: str) -> None:
+def draw_surfaces_in_space(axes: Axes3D, surfaces: Sequence[Surface], color: str) -> None:
     """Translucent sheets of the cells of which all corners are in the picture."""
     look: dict[str, Any] = {
-        "facecolor": to_rgba(colour, FACE_ALPHA),
-        "edgecolor": to_rgba(colour, EDGE_ALPHA),
+        "facecolor": to_rgba(color, FACE_ALPHA),
+        "edgecolor": to_rgba(color, EDGE_ALPHA),
     }
     for surface in surfaces:
         corners = np.stack([*np.meshgrid(surface.x_m, surface.y_m), surface.z_m], axis=-1)
@@ -87,14 +87,14 @@ def draw_surfaces_in_space(axes: Axes3D, surfaces: Sequence[Surface], colour: st
         axes.add_collection3d(Poly3DCollection(list(known), linewidth=EDGE_WIDTH, **look))
 
 
-def draw_surfaces_from_above(axes: Axes, surfaces: Sequence[Surface], colour: str) -> None:
+def draw_surfaces_from_above(axes: Axes, surfaces: Sequence[Surface], color: str) -> None:
     """Lines of equal height with their heights; of what is level, none."""
     limits = axes.get_xlim(), axes.get_ylim()
     for surface in surfaces:
         if np.nanmax(surface.z_m) > np.nanmin(surface.z_m):
             heights = np.ma.masked_invalid(surface.z_m)
             lines = axes.contour(
-                surface.x_m, surface.y_m, heights, CONTOURS, colors=colour, **CONTOUR
+                surface.x_m, surface.y_m, heights, CONTOURS, colors=color, **CONTOUR
             )
             axes.clabel(lines, fontsize=SMALL, fmt="%g m")
     axes.set(xlim=limits[0], ylim=limits[1])

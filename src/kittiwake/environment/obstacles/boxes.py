@@ -25,7 +25,7 @@ LEAN_RAD = Bounds(-1.5, 1.5)
 class Box(AbstractPlaced):
     """A solid between three pairs of planes."""
 
-    centre_world_m: Vec3
+    center_world_m: Vec3
     sides_m: Annotated[Vec3, POSITIVE]
     yaw_rad: Real = 0.0
     pitch_rad: Real = 0.0
@@ -54,7 +54,7 @@ class Box(AbstractPlaced):
 
 
 class Platform(AbstractObstacle):
-    """A plate; ``position_world_m`` is the centre of its upper side, as of a thing to stand on."""
+    """A plate; ``position_world_m`` is the center of its upper side, as of a thing to stand on."""
 
     position_world_m: Vec3
     length_m: Annotated[Real, POSITIVE]
@@ -87,7 +87,7 @@ class Platform(AbstractObstacle):
     def _box(self) -> Box:
         q = q_world_from_own(self.yaw_rad, self.pitch_rad, self.roll_rad)
         return Box(
-            centre_world_m=self.position_world_m
+            center_world_m=self.position_world_m
             + q.rotate(Vec3(0.0, 0.0, -0.5 * self.thickness_m)),
             sides_m=Vec3(self.length_m, self.width_m, self.thickness_m),
             yaw_rad=self.yaw_rad,
@@ -103,7 +103,7 @@ class Slab(AbstractPlaced):
     ``lean_rad`` is their angle to the z axis; its ends along x are upright, those along z level.
     """
 
-    centre_world_m: Vec3
+    center_world_m: Vec3
     sides_m: Annotated[Vec3, POSITIVE]
     lean_rad: Annotated[Real, LEAN_RAD]
     yaw_rad: Real = 0.0

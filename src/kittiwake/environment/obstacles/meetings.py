@@ -1,12 +1,12 @@
 """Where a ray meets the surfaces that obstacles are made of.
 
-All is about a shape's own centre and along its own axes. What is too small to divide by is left
-out, far below what a shape in metres can show, so that no derivative overflows, not in single
+All is about a shape's own center and along its own axes. What is too small to divide by is left
+out, far below what a shape in meters can show, so that no derivative overflows, not in single
 precision either and not where a ray misses, touches or runs along a surface.
 
 Triangles reach beyond their edges by as much as rounding can move a ray, so that none passes
 between two that share an edge or a corner; one that is seen from its edge to within rounding is not
-met. A round surface is met where the ray's distance from its centre or axis allows it, which is
+met. A round surface is met where the ray's distance from its center or axis allows it, which is
 taken from a vector product: the difference of the squares b^2 and a c, each as large as the squared
 distance of the origin, would leave nothing of a small ball far away.
 

@@ -25,10 +25,10 @@ from kittiwake.geometry.vec3 import Vec3
 HALVINGS = 60
 
 
-def about(from_centre_m: Vec3, radius_m: Real) -> Near:
-    """A ball, or what else is solid so far around a centre or an axis."""
-    centre = Near.along(from_centre_m)
-    return Near(centre.distance_m - radius_m, centre.direction)
+def about(from_center_m: Vec3, radius_m: Real) -> Near:
+    """A ball, or what else is solid so far around a center or an axis."""
+    center = Near.along(from_center_m)
+    return Near(center.distance_m - radius_m, center.direction)
 
 
 def facet(point_m: Vec3, one: Vec3, two: Vec3, three: Vec3) -> Near:

@@ -1,4 +1,4 @@
-"""Lines that show shapes in pictures, about their own centres."""
+"""Lines that show shapes in pictures, about their own centers."""
 
 import itertools
 

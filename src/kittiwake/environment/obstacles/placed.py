@@ -1,4 +1,4 @@
-"""What shapes share that have a centre: a place and an attitude in the world."""
+"""What shapes share that have a center: a place and an attitude in the world."""
 
 from abc import abstractmethod
 from functools import reduce
@@ -18,9 +18,9 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class AbstractPlaced(AbstractObstacle):
-    """A shape that is described about its own centre and along its own axes."""
+    """A shape that is described about its own center and along its own axes."""
 
-    centre_world_m: eqx.AbstractVar[Vec3]
+    center_world_m: eqx.AbstractVar[Vec3]
     yaw_rad: eqx.AbstractVar[Real]
     pitch_rad: eqx.AbstractVar[Real]
     roll_rad: eqx.AbstractVar[Real]
@@ -28,20 +28,20 @@ class AbstractPlaced(AbstractObstacle):
     def distance_m(self, ray: Ray) -> Real:
         """The same in both frames."""
         q_own_from_world = self._q_world_from_own().inverse()
-        origin = q_own_from_world.rotate(ray.origin_m - self.centre_world_m)
+        origin = q_own_from_world.rotate(ray.origin_m - self.center_world_m)
         return self.distance_along_m(Ray(origin, q_own_from_world.rotate(ray.direction)))
 
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
         """That at the point, turned into the world's axes."""
         q = self._q_world_from_own()
         return q.rotate(
-            self.normal_at(q.inverse().rotate(ray.at(distance_m) - self.centre_world_m))
+            self.normal_at(q.inverse().rotate(ray.at(distance_m) - self.center_world_m))
         )
 
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
         """The least that the body leaves to any of the nearest places."""
         q_own_from_world = self._q_world_from_own().inverse()
-        own = q_own_from_world.rotate(point_world_m - self.centre_world_m)
+        own = q_own_from_world.rotate(point_world_m - self.center_world_m)
         turned = body.turned(q_own_from_world)
         return reduce(jnp.minimum, [near.left_m(turned) for near in self.nearest(own)])
 
@@ -51,13 +51,13 @@ class AbstractPlaced(AbstractObstacle):
 
     def solid(self, kind: Kind, *sizes_m: Real) -> tuple[Solid]:
         """A simple one, in its place."""
-        return (Solid.at(kind, sizes_m, self.centre_world_m, self._q_world_from_own()),)
+        return (Solid.at(kind, sizes_m, self.center_world_m, self._q_world_from_own()),)
 
     def placed(self, points_own_m: Points) -> Points:
         """Points in its own axes, turned and put in their places."""
-        q, centre = self._q_world_from_own(), np.asarray(self.centre_world_m.array)
+        q, center = self._q_world_from_own(), np.asarray(self.center_world_m.array)
         axes = np.stack([q.rotate(Vec3.of(axis)).array for axis in np.eye(3).tolist()])
-        return points_own_m @ axes + centre
+        return points_own_m @ axes + center
 
     @abstractmethod
     def distance_along_m(self, ray_own: Ray) -> Real:

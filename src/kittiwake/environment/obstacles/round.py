@@ -24,36 +24,36 @@ from kittiwake.geometry.vec3 import Vec3
 class Sphere(AbstractObstacle):
     """A ball."""
 
-    centre_world_m: Vec3
+    center_world_m: Vec3
     radius_m: Annotated[Real, POSITIVE]
 
     def distance_m(self, ray: Ray) -> Real:
         """From outside or from within."""
-        about = Ray(ray.origin_m - self.centre_world_m, ray.direction)
+        about = Ray(ray.origin_m - self.center_world_m, ray.direction)
         return first(ball(about, self.radius_m))
 
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
-        """Away from the centre."""
-        return ray.at(distance_m) - self.centre_world_m
+        """Away from the center."""
+        return ray.at(distance_m) - self.center_world_m
 
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
-        """From its surface, along the way to its centre."""
-        return about(point_world_m - self.centre_world_m, self.radius_m).left_m(body)
+        """From its surface, along the way to its center."""
+        return about(point_world_m - self.center_world_m, self.radius_m).left_m(body)
 
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         """A circle around each axis."""
-        centre, radius = np.asarray(self.centre_world_m.array), float(self.radius_m)
-        return [circle(radius, axis) + centre for axis in "xyz"]
+        center, radius = np.asarray(self.center_world_m.array), float(self.radius_m)
+        return [circle(radius, axis) + center for axis in "xyz"]
 
     def solids_world(self) -> tuple[Solid, ...]:
         """Itself."""
-        return (Solid.at("sphere", (self.radius_m,), self.centre_world_m, Quaternion.identity()),)
+        return (Solid.at("sphere", (self.radius_m,), self.center_world_m, Quaternion.identity()),)
 
 
 class Cylinder(AbstractPlaced):
     """A solid with flat ends about the z axis of its own; pitched by a right angle it lies."""
 
-    centre_world_m: Vec3
+    center_world_m: Vec3
     radius_m: Annotated[Real, POSITIVE]
     height_m: Annotated[Real, POSITIVE]
     yaw_rad: Real = 0.0
@@ -98,7 +98,7 @@ class Cylinder(AbstractPlaced):
 class Capsule(AbstractPlaced):
     """A cylinder about the z axis of its own with half a ball on each end, beyond ``height_m``."""
 
-    centre_world_m: Vec3
+    center_world_m: Vec3
     radius_m: Annotated[Real, POSITIVE]
     height_m: Annotated[Real, POSITIVE]
     yaw_rad: Real = 0.0
@@ -118,7 +118,7 @@ class Capsule(AbstractPlaced):
         return first(meetings)
 
     def normal_at(self, point_own_m: Vec3) -> Vec3:
-        """Away from the line between the balls' centres."""
+        """Away from the line between the balls' centers."""
         half = 0.5 * self.height_m
         beyond = point_own_m.z - jnp.clip(point_own_m.z, -half, half)
         return Vec3(point_own_m.x, point_own_m.y, beyond)

@@ -51,9 +51,9 @@ class Plane(AbstractPlane):
 
 
 class ParabolicSheet(AbstractPlaced):
-    """The points z = curvature y^2 over a rectangle of x and y, seen from ``centre_world_m``."""
+    """The points z = curvature y^2 over a rectangle of x and y, seen from ``center_world_m``."""
 
-    centre_world_m: Vec3
+    center_world_m: Vec3
     curvature_pm: Real
     length_m: Annotated[Real, POSITIVE]
     width_m: Annotated[Real, POSITIVE]

@@ -2,12 +2,12 @@
 
 The tree is a full binary one, stored by level: node i has the children 2 i and 2 i + 1, from the
 root at 1; each leaf holds equally many triangles. On every level the triangles of a node are halved
-at the median of their centres along the axis on which these spread most. A ray goes through the
+at the median of their centers along the axis on which these spread most. A ray goes through the
 tree in one fixed order without a stack: after a node that it misses, and after a leaf, comes the
 next sibling of the nearest ancestor that has one, which is i + 1 without its trailing zeros.
 
 Corners are kept in a unit of the mesh's own, in which the largest coordinate is between a half and
-one: a file in micrometres has the same triangles as one in metres. A ray leaves a box later by the
+one: a file in micrometres has the same triangles as one in meters. A ray leaves a box later by the
 roundings of its distance (Ize 2013, "Robust BVH ray traversal"), so that it cannot pass between two
 boxes that touch.
 """
@@ -175,9 +175,9 @@ def _off_box(point: Vec3, box: Float[Array, "6"]) -> Real:
 
 def _halved(corners_m: Corners, nodes: int) -> Corners:
     """The triangles sorted so that the lower half of each node comes before its upper one."""
-    centres = corners_m.mean(axis=1).reshape(nodes, -1, 3)
-    widest = np.argmax(np.ptp(centres, axis=1), axis=1)
-    along = np.take_along_axis(centres, widest[:, None, None], axis=2)[:, :, 0]
+    centers = corners_m.mean(axis=1).reshape(nodes, -1, 3)
+    widest = np.argmax(np.ptp(centers, axis=1), axis=1)
+    along = np.take_along_axis(centers, widest[:, None, None], axis=2)[:, :, 0]
     order = np.argsort(along, axis=1, kind="stable")
     grouped = corners_m.reshape(nodes, -1, 3, 3)
     return np.take_along_axis(grouped, order[:, :, None, None], axis=1).reshape(-1, 3, 3)

@@ -7,7 +7,7 @@ between z = -A and A and over the rectangle, and the first zero is halved down t
 
 The place nearest to x_0 is within a wavelength of it, or of the end beyond which x_0 lies, for any
 other one has its like, a wavelength nearer. On either side the best of ``SAMPLES`` places is taken,
-and between its neighbours the zero of the squared distance's derivative, by halving.
+and between its neighbors the zero of the squared distance's derivative, by halving.
 
 The search is not differentiated: a step of Newton's rule from the zero gives a range its
 derivatives, and those of a least distance are the ones at a fixed place.
@@ -43,7 +43,7 @@ SAMPLES = 64
 class WavySheet(AbstractPlaced):
     """The points z = amplitude sin(2 pi x / wavelength) over a rectangle of x and y."""
 
-    centre_world_m: Vec3
+    center_world_m: Vec3
     amplitude_m: Annotated[Real, POSITIVE]
     wavelength_m: Annotated[Real, POSITIVE]
     length_m: Annotated[Real, POSITIVE]

@@ -38,7 +38,7 @@ class Seen(eqx.Module):
 class Downwind(eqx.Module):
     """The wind that carries a plume over the ground, and how far the plume has spread.
 
-    ``spread_coefficient`` a and ``spread_exponent`` b: x metres downwind the cloud has the variance
+    ``spread_coefficient`` a and ``spread_exponent`` b: x meters downwind the cloud has the variance
     ``a x^b`` to the sides and in height.
     """
 

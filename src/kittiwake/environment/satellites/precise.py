@@ -1,7 +1,7 @@
 """Satellites on the orbits that were computed after the fact, as files of positions tell them.
 
 Between the times of the file a position is that of the polynomial through the 13 nearest ones
-(Lagrange's, in its barycentric form), in axes that turn with the Earth: to a millimetre for
+(Lagrange's, in its barycentric form), in axes that turn with the Earth: to a millimeter for
 positions 15 minutes apart, from one hour after the first to one hour before the last. Time is that
 of GPS, in which a leap second is no step. A flight computes pieces of it, each a sum of Chebyshev
 polynomials over at most 15 minutes, in the world's axes, found in double precision before it
@@ -59,7 +59,7 @@ class OrbitTable(eqx.Module):
         if widest_s > MAX_INTERVAL_S:
             message = (
                 f"{self.source}: {widest_s:g} s lie between two of its times; at most "
-                f"{MAX_INTERVAL_S:g} s can be bridged to a millimetre"
+                f"{MAX_INTERVAL_S:g} s can be bridged to a millimeter"
             )
             raise ScenarioError(message)
 

@@ -96,7 +96,7 @@ class SecondOrderError(AbstractRangeError):
     def step(
         self, state: tuple[Real, Real], inputs: Real, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[Real, Real], Real]:
-        """Both a step later, and the error in metres."""
+        """Both a step later, and the error in meters."""
         del inputs
         error, rate = state
         first, second = _two(key)

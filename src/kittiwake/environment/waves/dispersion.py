@@ -20,7 +20,7 @@ NEWTON_STEPS = 4
 
 
 def wave_number(frequency_radps: Real, gravity_mps2: Real, water_depth_m: Real | None) -> Real:
-    """In radians a metre; the depth is None on deep water."""
+    """In radians a meter; the depth is None on deep water."""
     deep = frequency_radps * frequency_radps / gravity_mps2
     if water_depth_m is None:
         return deep

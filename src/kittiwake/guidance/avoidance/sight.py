@@ -116,6 +116,6 @@ def _lacking(name: str, sensors: Mapping[str, AbstractSensor]) -> str:
 
 
 def _distances(measurement: AbstractMeasurement) -> Float[Array, " ranges"]:
-    """The one quantity in metres."""
+    """The one quantity in meters."""
     (name,) = [name for name, unit in measurement.quantities().items() if unit == "m"]
     return jnp.ravel(getattr(measurement, name))

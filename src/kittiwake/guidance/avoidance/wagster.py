@@ -57,7 +57,7 @@ class Wagster(AbstractRangeAvoidance):
         sensors: by name; all of the vehicle's that tell ranges if not given.
         front_m: r_1.
         aside_m: r_2.
-        centring: k.
+        centering: k.
     """
 
     rung: ClassVar[type] = PositionYaw
@@ -65,7 +65,7 @@ class Wagster(AbstractRangeAvoidance):
     sensors: tuple[str, ...] | None = eqx.field(static=True, default=None)
     front_m: Annotated[Real, POSITIVE] = 0.6
     aside_m: Annotated[Real, POSITIVE] = 5.0
-    centring: Annotated[Real, NOT_NEGATIVE] = 1.0
+    centering: Annotated[Real, NOT_NEGATIVE] = 1.0
     looks_body: Directions | None = eqx.field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,7 +106,7 @@ class Wagster(AbstractRangeAvoidance):
         left_m, on_left = _along(looks, ranges, left)
         right_m, on_right = _along(looks, ranges, -left)
         between = on_left & on_right & (left_m < self.aside_m) & (right_m < self.aside_m)
-        return jnp.where(between, self.centring * (left_m - right_m), 0.0)
+        return jnp.where(between, self.centering * (left_m - right_m), 0.0)
 
 
 def _along(looks: Directions, ranges: Ranges, way: Vec3) -> tuple[Float[Array, ""], Flag]:

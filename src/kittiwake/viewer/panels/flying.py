@@ -1,4 +1,4 @@
-"""What to do: manoeuvres, steps of a mission, sliders on any rung of the control ladder."""
+"""What to do: maneuvers, steps of a mission, sliders on any rung of the control ladder."""
 
 from collections.abc import Mapping
 from math import degrees, radians
@@ -100,14 +100,14 @@ class FlyingPanel:
         desk = self._desk
         self._folder = desk.gui.add_folder(desk.picked)
         with self._folder:
-            what = desk.gui.add_button_group("Manoeuvre", self._manoeuvres())
+            what = desk.gui.add_button_group("Maneuver", self._maneuvers())
             what.on_click(desk.by_hand(lambda event: self._do(event.target.value)))
             self._steps()
-            if LEANS in self._manoeuvres():
+            if LEANS in self._maneuvers():
                 self._leaning()
             self._rungs()
 
-    def _manoeuvres(self) -> tuple[str, ...]:
+    def _maneuvers(self) -> tuple[str, ...]:
         """What the picked one can do."""
         return VESSEL if self._desk.vehicle.dynamics.floats else AIRCRAFT
 
@@ -197,7 +197,7 @@ class FlyingPanel:
         return sliders
 
     def _do(self, what: str) -> None:
-        """A manoeuvre by its name."""
+        """A maneuver by its name."""
         self._waits_for_click = what == "Go to a click"
         now = self._situation()
         if self._waits_for_click:
@@ -227,7 +227,7 @@ class FlyingPanel:
         self._desk.by_hand(lambda _: self._ask(to))(_Key())
 
     def _try(self, what: str) -> None:
-        if what not in self._manoeuvres():
+        if what not in self._maneuvers():
             return
         self._desk.by_hand(lambda _: self._do(what))(_Key())
 

@@ -9,7 +9,7 @@ from kittiwake.viewer.frame import Frame
 
 # what is plotted first, where there is such
 FIRST = (("x_m", "y_m", "z_m"), ("vx_mps", "vy_mps", "vz_mps"))
-COLOURS = ("#3b7dd8", "#d8603b", "#3ba55d")
+COLORS = ("#3b7dd8", "#d8603b", "#3ba55d")
 SPAN_S = 20.0
 NOTHING = "none"
 HEIGHT_PX = 180
@@ -55,7 +55,7 @@ class _Plot:
         self._names: tuple[str, ...] = ()
         self._plot = gui.add_uplot(
             (np.zeros(1), *(np.zeros(1) for _ in names)),
-            ({}, *({"stroke": colour} for colour in COLOURS)),
+            ({}, *({"stroke": color} for color in COLORS)),
             scales={"x": uplot.Scale(time=False)},
             height=HEIGHT_PX,
         )
@@ -68,8 +68,8 @@ class _Plot:
             self._plot.series = (
                 uplot.Series(label="time [s]"),
                 *(
-                    uplot.Series(label=name, stroke=colour, show=name != NOTHING)
-                    for name, colour in zip(names, COLOURS, strict=True)
+                    uplot.Series(label=name, stroke=color, show=name != NOTHING)
+                    for name, color in zip(names, COLORS, strict=True)
                 ),
             )
         wanted = [name for name in names if name != NOTHING]

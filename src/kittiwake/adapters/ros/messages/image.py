@@ -1,6 +1,6 @@
 """Pictures, depths and the points that they show, and the geometry of the camera beside them.
 
-A depth image has depths along the optical axis in metres as 32FC1, and infinity where nothing was
+A depth image has depths along the optical axis in meters as 32FC1, and infinity where nothing was
 seen, as REP 118 has it. Images are told in the axes of the picture, points in those of the camera.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from kittiwake.adapters.ros.messages.plain import PlainMessage, header
 from kittiwake.adapters.ros.messages.sensor_frames import OPTICAL, Carried
 from kittiwake.adapters.ros.messages.topic import Row, Topic
-from kittiwake.sensors.camera import COLOURS, WHITE, Camera
+from kittiwake.sensors.camera import COLORS, WHITE, Camera
 from kittiwake.sensors.range_camera import RangeCamera
 
 IMAGE, POINT_CLOUD = "sensor_msgs/Image", "sensor_msgs/PointCloud2"
@@ -26,11 +26,11 @@ def picture_topics(carried: Carried) -> list[Topic]:
     camera = carried.sensor
     assert isinstance(camera, Camera)
     size = (camera.height, camera.width)
-    colour, frame = carried.array("colour", *size, COLOURS), carried.part(OPTICAL)
+    color, frame = carried.array("color", *size, COLORS), carried.part(OPTICAL)
 
     def picture(row: Row, ns: int) -> PlainMessage:
-        pixels = np.rint(row[colour] * WHITE).astype(np.uint8)
-        return _image(ns, frame, "rgb8", pixels.reshape(*size, COLOURS))
+        pixels = np.rint(row[color] * WHITE).astype(np.uint8)
+        return _image(ns, frame, "rgb8", pixels.reshape(*size, COLORS))
 
     told = [Topic(f"{carried.name}/image_raw", IMAGE, picture)]
     return told + (depth_topics(carried) if camera.depth else [_geometry(carried)])
@@ -126,7 +126,7 @@ def _focal_length(camera: Camera | RangeCamera) -> float:
 
 
 def _rays(camera: Camera | RangeCamera) -> Any:
-    """Through the pixels, row by row, to a metre along the optical axis: x ahead, y to the left."""
+    """Through the pixels, row by row, to a meter along the optical axis: x ahead, y to the left."""
     focal = _focal_length(camera)
     left = (0.5 * camera.width - np.arange(camera.width) - 0.5) / focal
     up = (0.5 * camera.height - np.arange(camera.height) - 0.5) / focal

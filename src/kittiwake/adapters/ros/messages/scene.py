@@ -44,23 +44,23 @@ def obstacles(world: World, settings: RosSettings) -> PlainMessage:
         name = world.obstacle_called(number).removeprefix("world.obstacles.")
         rgb = OBSTACLES_RGB[number % len(OBSTACLES_RGB)]
         opacity = WALLS_OPACITY if isinstance(obstacle, Hallway) else 1.0
-        found += _numbered(name, _colour(rgb, opacity), _forms(obstacle))
+        found += _numbered(name, _color(rgb, opacity), _forms(obstacle))
     names = world.platform_names or [f"platform {n + 1}" for n in range(len(world.platforms))]
     for name, platform in zip(names, world.platforms, strict=True):
-        found += _numbered(name, _colour(PLATFORM_RGB, 1.0), [_plate(platform)])
+        found += _numbered(name, _color(PLATFORM_RGB, 1.0), [_plate(platform)])
     top = header(FIRST_NS, settings.world_frame)
     return {"markers": [{"header": top, **marker} for marker in found]}
 
 
 def _numbered(
-    name: str, colour: PlainMessage, forms: Iterable[PlainMessage]
+    name: str, color: PlainMessage, forms: Iterable[PlainMessage]
 ) -> Iterator[PlainMessage]:
     for number, form in enumerate(forms):
-        yield {"ns": name, "id": number, "action": 0, "color": colour, **form}
+        yield {"ns": name, "id": number, "action": 0, "color": color, **form}
 
 
 def _forms(obstacle: AbstractObstacle) -> Iterator[PlainMessage]:
-    """Its markers without names and colours; none of what no solids stand for."""
+    """Its markers without names and colors; none of what no solids stand for."""
     if isinstance(obstacle, Mesh):
         yield _triangles(mesh_shape(obstacle))
         return
@@ -106,10 +106,10 @@ def _plate(platform: AbstractPlatform) -> PlainMessage:
     below = support.q_world_from_support.rotate(Vec3(0.0, 0.0, -0.5 * THICK_M))
     half = (0.5 * float(support.length_m), 0.5 * float(support.width_m), 0.5 * THICK_M)
     return _form(
-        Solid.at("box", half, support.centre_world_m + below, support.q_world_from_support)
+        Solid.at("box", half, support.center_world_m + below, support.q_world_from_support)
     )
 
 
-def _colour(rgb: Rgb, opacity: float) -> PlainMessage:
+def _color(rgb: Rgb, opacity: float) -> PlainMessage:
     red, green, blue = (part / WHITE for part in rgb)
     return {"r": red, "g": green, "b": blue, "a": opacity}

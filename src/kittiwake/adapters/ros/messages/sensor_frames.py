@@ -96,9 +96,9 @@ def frames_of(sensor: AbstractSensor) -> dict[str, Placement]:
         lines = ((name, getattr(sensor, name)) for name in SENSORS)
         return {n: _along(_numbers(o.position_body_m), o.direction_body) for n, o in lines}
     if isinstance(sensor, UltrasonicFan):
-        centre, out = sensor.mount.position_body_m, float(sensor.ring_radius_m)
+        center, out = sensor.mount.position_body_m, float(sensor.ring_radius_m)
         looks = sensor.looks_body() or ()
-        return {fan_name(i): _along(_numbers(centre + a * out), a) for i, a in enumerate(looks)}
+        return {fan_name(i): _along(_numbers(center + a * out), a) for i, a in enumerate(looks)}
     own = _mounted(sensor)
     if isinstance(sensor, Camera | RangeCamera):
         return {"": own, OPTICAL: Placement(own.place_m, composed(own.attitude, AS_A_PICTURE))}
@@ -176,7 +176,7 @@ def _look(carried: Carried, attitude: Callable[[Row], Attitude]) -> Callable[[Ro
 
 
 def _mounted(sensor: AbstractSensor) -> Placement:
-    """By its mount, by its place and direction, or in the centre of mass."""
+    """By its mount, by its place and direction, or in the center of mass."""
     mount = getattr(sensor, "mount", None)
     if isinstance(mount, Mount):
         q = mount.q_body_from_sensor

@@ -1,4 +1,4 @@
-"""What each behaviour wants, beside its formula and what the formula is for."""
+"""What each behavior wants, beside its formula and what the formula is for."""
 
 import dataclasses
 
@@ -26,12 +26,12 @@ WORLD = load("hover-os4").scenario.world
 SHAPES = ("line", "column", "wedge", "circle", "grid")
 
 
-def wish(behaviour, own, peers):
-    return np.asarray(behaviour.wish_world_mps(own, peers).array)
+def wish(behavior, own, peers):
+    return np.asarray(behavior.wish_world_mps(own, peers).array)
 
 
-def limited(behaviour, own, peers):
-    return np.asarray(behaviour.limited_world_mps(own, peers).array)
+def limited(behavior, own, peers):
+    return np.asarray(behavior.limited_world_mps(own, peers).array)
 
 
 def test_separation_is_inverse_to_the_distance_and_only_from_those_that_are_near():
@@ -188,7 +188,7 @@ def test_a_passing_vehicle_is_avoided_by_what_is_missing():
 
 
 def test_map_shows_obstacles_and_the_ground():
-    ball = Sphere(centre_world_m=Vec3(4.0, 0.5, 10.0), radius_m=1.0)
+    ball = Sphere(center_world_m=Vec3(4.0, 0.5, 10.0), radius_m=1.0)
     there = Situation(dataclasses.replace(WORLD, obstacles=(ball,)), None, Start(), {})
     avoid = InformedAvoid(1.5, horizon_s=3.0).prepared(there)
     past = wish(avoid, vehicle((0.0, -1.0, 10.0), (1.0, 0.0, 0.0)), company())
@@ -201,7 +201,7 @@ def test_map_shows_obstacles_and_the_ground():
 
 def test_wishes_have_finite_gradients_where_vehicles_meet():
     own, others = vehicle((1.0, 2.0, 3.0)), company(peer((1.0, 2.0, 3.0)))
-    for behaviour in (
+    for behavior in (
         Separation(),
         Cohesion(),
         Alignment(),
@@ -209,5 +209,5 @@ def test_wishes_have_finite_gradients_where_vehicles_meet():
         InformedAvoid(),
         Formation(),
     ):
-        slope = jax.grad(lambda o, b=behaviour: jnp.sum(b.limited_world_mps(o, others).array))(own)
+        slope = jax.grad(lambda o, b=behavior: jnp.sum(b.limited_world_mps(o, others).array))(own)
         assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(slope))

@@ -7,7 +7,7 @@ import pytest
 import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario.load import load_scenario
-from kittiwake.tasks.randomisation import VARIANTS
+from kittiwake.tasks.randomization import VARIANTS
 
 SCENARIO = """
 name: drawn
@@ -24,7 +24,7 @@ vehicles:
 task: keep-spot
 """
 DRAWN = """
-randomise:
+randomize:
   world.wind.speed_at_6m_mps: {uniform: [0, 4]}
   vehicles.pelican.parameters.mass_kg: {normal: [1.68, 0.05]}
 curriculum:
@@ -52,8 +52,8 @@ def fleets(env):
     """Of many episodes, and of as many that are not difficult."""
 
     def begun(key, difficulty):
-        values = env.randomisation.draw(key, difficulty)
-        return env.randomisation.applied(env.fleet, values)
+        values = env.randomization.draw(key, difficulty)
+        return env.randomization.applied(env.fleet, values)
 
     with jax.enable_x64(True):
         keys = jax.random.split(kw.seed_key(0), 400)
@@ -90,15 +90,15 @@ def test_without_difficulty_only_the_curriculum_is_as_written(fleets):
 
 
 def test_what_is_a_sum_is_that_of_a_scenario_with_the_numbers(env):
-    assert not any(table is not None for table in env.randomisation.variants)
+    assert not any(table is not None for table in env.randomization.variants)
     with jax.enable_x64(True):
-        values = env.randomisation.draw(kw.seed_key(3), 1.0)
-        fleet = env.randomisation.applied(env.fleet, values)
+        values = env.randomization.draw(kw.seed_key(3), 1.0)
+        fleet = env.randomization.applied(env.fleet, values)
         mass_kg = float(np.ravel(fleet.groups[0].vehicle.dynamics.mass_kg)[0])
         given = {
             "vehicles.pelican.parameters.mass_kg": mass_kg,
             "world.wind.speed_at_6m_mps": 1,
-            "randomise": {},
+            "randomize": {},
             "curriculum": {},
         }
         same = kw.load(env.scenario.folder / "drawn.yaml", given).fleet
@@ -114,16 +114,16 @@ ROTOR = "vehicles.crazyflie.parameters.rotor"
 def test_what_follows_from_a_number_is_taken_from_builds_with_it():
     """Torque and the greatest speed of rotors are mixed; one episode is one build."""
     drawn = {
-        f"randomise.{ROTOR}.torque_nms2": {"uniform": [4e-10, 1e-9]},
-        f"randomise.{ROTOR}.max_speed_rpm": {"uniform": [18000, 24000]},
+        f"randomize.{ROTOR}.torque_nms2": {"uniform": [4e-10, 1e-9]},
+        f"randomize.{ROTOR}.max_speed_rpm": {"uniform": [18000, 24000]},
     }
     env = kw.make("hover", overrides=drawn, precision="float64")
-    kept = [table for table in env.randomisation.variants if table is not None]
+    kept = [table for table in env.randomization.variants if table is not None]
     assert kept
     assert {len(table) for table in kept} == {VARIANTS}
     with jax.enable_x64(True):
-        values = env.randomisation.draw(kw.seed_key(3), 0.0)
-        fleet = env.randomisation.applied(env.fleet, values)
+        values = env.randomization.draw(kw.seed_key(3), 0.0)
+        fleet = env.randomization.applied(env.fleet, values)
         own = fleet.groups[0].vehicle.dynamics.rotor
         given = {
             f"{ROTOR}.torque_nms2": float(np.ravel(own.torque_nms2)[0]),
@@ -136,14 +136,14 @@ def test_what_follows_from_a_number_is_taken_from_builds_with_it():
 
 def test_what_is_always_the_same_may_yet_differ_from_the_scenario(tmp_path):
     text = """
-randomise:
+randomize:
   vehicles.pelican.start.yaw_deg: {choice: [90]}
   vehicles.pelican.start.position_world_m: {uniform: [[1, 0, 10], [1, 0, 10]]}
   world.wind.speed_at_6m_mps: {normal: [3, 0]}
 """
     env = kw.make(written(tmp_path, SCENARIO + text), precision="float64")
     with jax.enable_x64(True):
-        fleet = env.randomisation.applied(env.fleet, env.randomisation.draw(kw.seed_key(0), 1.0))
+        fleet = env.randomization.applied(env.fleet, env.randomization.draw(kw.seed_key(0), 1.0))
     np.testing.assert_allclose(starts(fleet), [[1, 0, 10, np.pi / 2]], atol=1e-9)
     assert np.ravel(fleet.world.wind.speed_at_6m_mps) == pytest.approx([3.0])
 
@@ -151,28 +151,28 @@ randomise:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("randomise: {world.wind.speed_at_6m_mps: {uniform: [4, 0]}}", "lowest, highest"),
-        ("randomise: {world.wind.speed_at_6m_mps: {gauss: [4, 0]}}", "no distribution 'gauss'"),
-        ("randomise: {world.wind.speed_at_6m_mps: {uniform: [.nan, 1]}}", "not all numbers"),
-        ("randomise: {world.wind.speed_at_6m_mps: 3}", "write one distribution"),
-        ("randomise: {world.wind.speed: {uniform: [0, 1]}}", "speed"),
+        ("randomize: {world.wind.speed_at_6m_mps: {uniform: [4, 0]}}", "lowest, highest"),
+        ("randomize: {world.wind.speed_at_6m_mps: {gauss: [4, 0]}}", "no distribution 'gauss'"),
+        ("randomize: {world.wind.speed_at_6m_mps: {uniform: [.nan, 1]}}", "not all numbers"),
+        ("randomize: {world.wind.speed_at_6m_mps: 3}", "write one distribution"),
+        ("randomize: {world.wind.speed: {uniform: [0, 1]}}", "speed"),
         (
-            "randomise: {vehicles.pelican.start.position_world_m: {uniform: [0, 1]}}",
+            "randomize: {vehicles.pelican.start.position_world_m: {uniform: [0, 1]}}",
             "position_world_m",
         ),
-        ("randomise: {time.rate_hz: {uniform: [50, 100]}}", "changes nothing of what flies"),
+        ("randomize: {time.rate_hz: {uniform: [50, 100]}}", "changes nothing of what flies"),
         (
-            "randomise: {vehicles.pelican.start.yaw_deg: {uniform: [0, 1]}}\n"
+            "randomize: {vehicles.pelican.start.yaw_deg: {uniform: [0, 1]}}\n"
             "curriculum: {vehicles.pelican.start.yaw_deg: {uniform: [0, 1]}}",
             "twice",
         ),
         (
-            "randomise: {vehicles.pelican.start.position_world_m: {uniform: [[0, 0], [1, 0]]}, "
+            "randomize: {vehicles.pelican.start.position_world_m: {uniform: [[0, 0], [1, 0]]}, "
             "vehicles.pelican.start.position_world_m.0: {uniform: [5, 6]}}",
             "drawn twice, also as vehicles.pelican.start.position_world_m;",
         ),
-        ("randomise: {task.rate_hz: {choice: [50, 25]}}", "changes nothing of what flies"),
-        ("randomise: {time.duration_s: {uniform: [1, 9]}}", "changes nothing of what flies"),
+        ("randomize: {task.rate_hz: {choice: [50, 25]}}", "changes nothing of what flies"),
+        ("randomize: {time.duration_s: {uniform: [1, 9]}}", "changes nothing of what flies"),
         ("curriculum: {vehicles.pelican.start.roll_deg: {uniform: [0, 1]}}", "write a number"),
     ],
 )
@@ -185,12 +185,12 @@ def test_what_cannot_be_drawn_is_refused_with_its_place(tmp_path, text, said):
     ("text", "line", "said"),
     [
         (
-            "randomise:\n  world.wind.speed: {uniform: [0, 3]}",
+            "randomize:\n  world.wind.speed: {uniform: [0, 3]}",
             "world.wind.speed",
             "there is no such key.*speed_at_6m_mps",
         ),
         (
-            "randomise:\n  vehicles.pelican:\n    parameters: {mass_kg: {uniform: [-1, 2]}}",
+            "randomize:\n  vehicles.pelican:\n    parameters: {mass_kg: {uniform: [-1, 2]}}",
             "parameters",
             "-1.0, which can be drawn, cannot be flown: .*must be above 0",
         ),
@@ -200,7 +200,7 @@ def test_what_cannot_be_drawn_is_refused_with_its_place(tmp_path, text, said):
             "there is no such key.*Did you mean 'position_world_m'",
         ),
         (
-            "randomise:\n  world.wind.from_deg: [0, 360]",
+            "randomize:\n  world.wind.from_deg: [0, 360]",
             "from_deg: [",
             r"\[0, 360\] is not allowed; write one distribution",
         ),
@@ -217,12 +217,12 @@ def test_a_flight_warns_that_it_draws_nothing(tmp_path):
     path = written(tmp_path, SCENARIO + DRAWN)
     said = load_scenario(str(path)).remarks()
     assert [line.partition(" in the ")[0] for line in said] == [
-        "randomise: counts",
+        "randomize: counts",
         "curriculum: counts",
     ]
     with pytest.warns(UserWarning, match="counts in the episodes of a task alone"):
         kw.load(path)
-    plain = SCENARIO + "randomise: {}\n"
+    plain = SCENARIO + "randomize: {}\n"
     assert load_scenario(str(written(tmp_path, plain))).remarks() == []
 
 
@@ -232,7 +232,7 @@ def test_an_environment_draws_without_a_warning(tmp_path):
 
 def test_the_american_spelling_draws_the_same(env, tmp_path):
     american = kw.make(
-        written(tmp_path, SCENARIO + DRAWN.replace("randomise", "randomize")), precision="float64"
+        written(tmp_path, SCENARIO + DRAWN.replace("randomize", "randomise")), precision="float64"
     )
-    assert american.randomisation.parts == env.randomisation.parts
-    assert load_scenario(str(tmp_path / "drawn.yaml")).remarks()[0].startswith("randomize: ")
+    assert american.randomization.parts == env.randomization.parts
+    assert load_scenario(str(tmp_path / "drawn.yaml")).remarks()[0].startswith("randomise: ")

@@ -12,7 +12,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
-class Quantisation(AbstractErrorOnField):
+class Quantization(AbstractErrorOnField):
     """Rounds each number to a multiple of ``quantum``, in the number's own unit."""
 
     quantum: Annotated[Real, POSITIVE]

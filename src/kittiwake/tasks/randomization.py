@@ -18,6 +18,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.keys import named, named_each, seed_key
+from kittiwake.core.streams import Stream, draw_stream
 from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, written
@@ -32,7 +33,7 @@ VARIANTS = 64
 # random builds that have to agree with the sums
 TRIALS = 3
 SAME = 1e-7
-ALWAYS = "randomise"
+ALWAYS = "randomize"
 # what flies, and in what; all else, such as the task's own numbers, is the same in all episodes
 FLYING = ("world", "vehicles")
 NOTHING_FLIES = "changes nothing of what flies; numbers of the world and the vehicles can be drawn"
@@ -59,7 +60,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Randomisation:
+class Randomization:
     """What is drawn for each episode, and what of a fleet that changes.
 
     Attributes:
@@ -79,8 +80,8 @@ class Randomisation:
     ends: tuple[bool, ...] = ()
 
     @classmethod
-    def of(cls, scenario: Scenario) -> "Randomisation":
-        """What a scenario's ``randomise`` and ``curriculum`` say.
+    def of(cls, scenario: Scenario) -> "Randomization":
+        """What a scenario's ``randomize`` and ``curriculum`` say.
 
         Raises:
             ScenarioError: for what cannot be drawn, with file and line.
@@ -97,7 +98,7 @@ class Randomisation:
         dtype = jnp.result_type(float)
         drawn = self._drawn(key, difficulty)
         middle = jnp.asarray([part.distribution.at(0.5) for part in self.parts], dtype)
-        chosen = jax.random.randint(named(key, "variant"), (), 0, VARIANTS, jnp.int32)
+        chosen = jax.random.randint(named(key, Stream.VARIANT), (), 0, VARIANTS, jnp.int32)
         values = []
         for base, slopes, variants in zip(self.base, self.slopes, self.variants, strict=True):
             if variants is not None:
@@ -121,7 +122,7 @@ class Randomisation:
 
     def _drawn(self, key: PRNGKeyArray, difficulty: Real) -> Float[Array, " parts"]:
         """Of each part from a stream of its own, all at once."""
-        streams = named_each(key, [f"{part.path}.{part.place}" for part in self.parts])
+        streams = named_each(key, [draw_stream(part.path, part.place) for part in self.parts])
         units = uniforms(jnp.stack([*streams.values()]))
         return jnp.stack(
             [part.drawn(unit, difficulty) for part, unit in zip(self.parts, units, strict=True)]
@@ -300,7 +301,7 @@ def _frame(fleet: Fleet) -> Any:
     return jax.tree.structure(fleet), [np.shape(leaf) for leaf in jax.tree.leaves(fleet)]
 
 
-def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomisation:
+def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomization:
     builds = _Builds(scenario, parts)
     middle = [part.distribution.at(0.5) for part in parts]
     base = builds.leaves(middle)
@@ -337,7 +338,7 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomisation:
     places = [int(place) for place in np.flatnonzero(changed)]
     paths = jax.tree_util.tree_leaves_with_path(scenario.fleet())
     starting = [any(getattr(key, "name", None) == START for key in path) for path, _ in paths]
-    return Randomisation(
+    return Randomization(
         parts=tuple(parts),
         leaves=tuple(places),
         base=tuple(base[place] for place in places),
@@ -352,7 +353,7 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomisation:
 
 def _draws(parts: Sequence[Part], count: int) -> list[list[float]]:
     """Joint draws, always the same ones."""
-    units = jax.random.uniform(named(seed_key(0), ALWAYS), (count, len(parts)))
+    units = jax.random.uniform(named(seed_key(0), Stream.RANDOMIZE), (count, len(parts)))
     return [
         [float(part.distribution.quantile(unit)) for part, unit in zip(parts, row, strict=True)]
         for row in units

@@ -13,7 +13,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
 
-class AbstractBehaviour(eqx.Module):
+class AbstractBehavior(eqx.Module):
     """A velocity that a vehicle would like to have; several are combined by ``guidance.flock``.
 
     It has no memory: what it wants follows from the estimate of the vehicle itself and from what it
@@ -30,8 +30,8 @@ class AbstractBehaviour(eqx.Module):
     limit_mps: Annotated[Real, POSITIVE] = eqx.field(kw_only=True, default=1.0)
     weight: Annotated[Real, NOT_NEGATIVE] = eqx.field(kw_only=True, default=1.0)
 
-    def prepared(self, situation: Situation) -> "AbstractBehaviour":
-        """This behaviour in the world in which it will be flown.
+    def prepared(self, situation: Situation) -> "AbstractBehavior":
+        """This behavior in the world in which it will be flown.
 
         Raises:
             ScenarioError: if it cannot be done there.
