@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from kittiwake.cli.run import keep_compiled
-from kittiwake.core.signals import PositionYaw
+from kittiwake.core.commands import PositionYaw
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
-from kittiwake.viewer.board import Board
+from kittiwake.viewer.board import FrameBuffer
 from kittiwake.viewer.cockpit import Cockpit
 from kittiwake.viewer.frame import Show
 from kittiwake.viewer.server import PageServer
@@ -54,7 +54,7 @@ class Watched:
         """For the log."""
         return "goes somewhere"
 
-    def signal(self, now, able):
+    def command(self, now, able):
         """The place, always."""
         del now, able
         if not self.done_s and threading.get_ident() != self._asker:
@@ -85,15 +85,15 @@ def main():
         file.write_text(SCENARIO.format(count=given.vehicles))
         scenario = load_scenario(str(file))
         posted: list[tuple[float, float]] = []
-        boards: list[Board] = []
+        boards: list[FrameBuffer] = []
 
         def watch(block):
             posted.append((time.monotonic(), float(next(iter(block.values()))[-1, 0])))
             boards[0].post(block)
 
-        session = Session(scenario, Clock(1.0), watch)
+        session = Session(scenario, RealTimeClock(1.0), watch)
         columns = session.simulation.program.layout.columns
-        boards.append(Board(columns))
+        boards.append(FrameBuffer(columns))
         server = PageServer()
         out = Path(folder) / "run"
         out.mkdir()

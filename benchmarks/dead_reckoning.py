@@ -14,11 +14,11 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 import kittiwake as kw
-from kittiwake.core.estimator import EstimatorInputs
+from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.sensor import SensorInputs
-from kittiwake.core.strong import like, strong
 from kittiwake.estimation.dead_reckoning import DeadReckoning
+from kittiwake.interfaces.estimator import EstimatorInputs
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.imu import Imu
 from kittiwake.sensors.imu_sets import MicklischImu, QrsimImu
 
@@ -64,9 +64,9 @@ def errors_m(
             inputs = EstimatorInputs(true, {"imu": said}, {"imu": jnp.asarray(True)})
             reckoned, estimate = estimator.step(states[1], inputs, dt_s, key)
             off = true.position_world_m - estimate.position_world_m
-            return like((sensed, reckoned), states), jnp.asarray(off.array)
+            return match_dtypes((sensed, reckoned), states), jnp.asarray(off.array)
 
-        states = strong((unit.init(first), estimator.begin(begun, first)))
+        states = as_arrays((unit.init(first), estimator.begin(begun, first)))
         ticks = jnp.arange(len(jax.tree.leaves(motion)[0]))
         return jax.lax.scan(step, states, (ticks, motion))[1]
 

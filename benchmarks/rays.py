@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kittiwake.core.ray import AbstractObstacle, Ray, cast, nearest_of
 from kittiwake.environment.obstacles.boxes import Box, Slab
 from kittiwake.environment.obstacles.meetings import first, triangle
 from kittiwake.environment.obstacles.mesh import Mesh
@@ -21,6 +20,7 @@ from kittiwake.environment.obstacles.round import Capsule, Cylinder, Sphere
 from kittiwake.environment.obstacles.sheets import ParabolicSheet, Plane
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.ray import AbstractObstacle, Ray, cast, nearest_of
 
 TEN_SHAPES = (
     Box(Vec3(3.0, 0.0, 0.0), Vec3(2.0, 2.0, 1.0), yaw_rad=0.4, pitch_rad=0.2),

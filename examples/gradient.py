@@ -25,7 +25,7 @@ steps = round(4.0 / simulation.dt_s)
 
 def gain_of(fleet):
     """The place of the gain: vehicle group, rung of its ladder, parameter."""
-    return fleet.groups[0].vehicle.ladder[0].component.position_gain_per_s
+    return fleet.groups[0].vehicle.cascade[0].component.position_gain_per_s
 
 
 @jax.jit

@@ -9,7 +9,7 @@ import sys
 from contextlib import ExitStack
 
 from kittiwake.adapters.hub.client import Member
-from kittiwake.adapters.hub.hive import Hive
+from kittiwake.adapters.hub.flock_server import FlockServer
 from kittiwake.adapters.hub.server import Hub, serving
 from kittiwake.scenario.load import load_scenario
 
@@ -38,7 +38,7 @@ class Point:
 
 
 scenario = load_scenario(sys.argv[1] if len(sys.argv) > 1 else "flock-hub-8")
-with serving(Hub(Hive(scenario), lockstep=True)) as ports, ExitStack() as leaving:
+with serving(Hub(FlockServer(scenario), lockstep=True)) as ports, ExitStack() as leaving:
     points = [
         Point(port, name, (1.5 * i, 0.0, 2.0)) for i, (name, port) in enumerate(ports.items())
     ]

@@ -44,7 +44,7 @@ def loaded(place_world_m: list[float], velocity_world_mps: list[float], **curve:
 
 def gains_of(fleet: Any) -> list[Any]:
     """The places of the gains: vehicle group, rung of its ladder, loop, term."""
-    cascade = fleet.groups[0].vehicle.ladder[0].component
+    cascade = fleet.groups[0].vehicle.cascade[0].component
     return [getattr(getattr(cascade, loop), term) for loop, term in NAMES]
 
 

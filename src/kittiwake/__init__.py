@@ -12,31 +12,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kittiwake.adapters.registration import register_envs as register_envs
     from kittiwake.analysis.log import Log as Log
-    from kittiwake.core.controller import AbstractController as AbstractController
-    from kittiwake.core.dynamics import AbstractDynamics as AbstractDynamics
+    from kittiwake.core.commands import AccelerationYaw as AccelerationYaw
+    from kittiwake.core.commands import AttitudeThrottle as AttitudeThrottle
+    from kittiwake.core.commands import BodyVelocityYawRate as BodyVelocityYawRate
+    from kittiwake.core.commands import HeadingSpeed as HeadingSpeed
+    from kittiwake.core.commands import ModeCommand as ModeCommand
+    from kittiwake.core.commands import MotorsOff as Off
+    from kittiwake.core.commands import PositionYaw as PositionYaw
+    from kittiwake.core.commands import PropellerSpeeds as PropellerSpeeds
+    from kittiwake.core.commands import RotorSpeeds as RotorSpeeds
+    from kittiwake.core.commands import RudderThrust as RudderThrust
+    from kittiwake.core.commands import SurfaceMotion as SurfaceMotion
+    from kittiwake.core.commands import ThrustAttitude as ThrustAttitude
+    from kittiwake.core.commands import ThrustRates as ThrustRates
+    from kittiwake.core.commands import ThrustTorque as ThrustTorque
+    from kittiwake.core.commands import VelocityHeightYaw as VelocityHeightYaw
+    from kittiwake.core.commands import VelocityYaw as VelocityYaw
+    from kittiwake.core.commands import VelocityYawRate as VelocityYawRate
     from kittiwake.core.errors import KittiwakeError as KittiwakeError
-    from kittiwake.core.estimator import AbstractEstimator as AbstractEstimator
-    from kittiwake.core.guidance import AbstractGuidance as AbstractGuidance
     from kittiwake.core.keys import seed_key as seed_key
     from kittiwake.core.kinematics import Kinematics as Kinematics
-    from kittiwake.core.sensor import AbstractSensor as AbstractSensor
-    from kittiwake.core.signals import AccelerationYaw as AccelerationYaw
-    from kittiwake.core.signals import AttitudeThrottle as AttitudeThrottle
-    from kittiwake.core.signals import BodyVelocityYawRate as BodyVelocityYawRate
-    from kittiwake.core.signals import HeadingSpeed as HeadingSpeed
-    from kittiwake.core.signals import ModeCommand as ModeCommand
-    from kittiwake.core.signals import Off as Off
-    from kittiwake.core.signals import PositionYaw as PositionYaw
-    from kittiwake.core.signals import PropellerSpeeds as PropellerSpeeds
-    from kittiwake.core.signals import RotorSpeeds as RotorSpeeds
-    from kittiwake.core.signals import RudderThrust as RudderThrust
-    from kittiwake.core.signals import SurfaceMotion as SurfaceMotion
-    from kittiwake.core.signals import ThrustAttitude as ThrustAttitude
-    from kittiwake.core.signals import ThrustRates as ThrustRates
-    from kittiwake.core.signals import ThrustTorque as ThrustTorque
-    from kittiwake.core.signals import VelocityHeightYaw as VelocityHeightYaw
-    from kittiwake.core.signals import VelocityYaw as VelocityYaw
-    from kittiwake.core.signals import VelocityYawRate as VelocityYawRate
     from kittiwake.geometry.euler import EulerZYX as EulerZYX
     from kittiwake.geometry.geodesy import Geodetic as Geodetic
     from kittiwake.geometry.geodesy import Utm as Utm
@@ -48,6 +43,11 @@ if TYPE_CHECKING:
     from kittiwake.geometry.geodesy import utm_from_geodetic as utm_from_geodetic
     from kittiwake.geometry.quaternion import Quaternion as Quaternion
     from kittiwake.geometry.vec3 import Vec3 as Vec3
+    from kittiwake.interfaces.controller import AbstractController as AbstractController
+    from kittiwake.interfaces.dynamics import AbstractDynamics as AbstractDynamics
+    from kittiwake.interfaces.estimator import AbstractEstimator as AbstractEstimator
+    from kittiwake.interfaces.guidance import AbstractGuidance as AbstractGuidance
+    from kittiwake.interfaces.sensor import AbstractSensor as AbstractSensor
     from kittiwake.runtime.simulation import Simulation as Simulation
     from kittiwake.runtime.simulation import load as load
     from kittiwake.runtime.stepper import Observation as Observation
@@ -56,40 +56,40 @@ if TYPE_CHECKING:
     from kittiwake.tasks.worlds import Worlds as Worlds
 
 _HOMES = {
-    "AbstractController": "kittiwake.core.controller",
-    "AbstractDynamics": "kittiwake.core.dynamics",
-    "AbstractEstimator": "kittiwake.core.estimator",
-    "AbstractGuidance": "kittiwake.core.guidance",
-    "AbstractSensor": "kittiwake.core.sensor",
-    "AccelerationYaw": "kittiwake.core.signals",
-    "AttitudeThrottle": "kittiwake.core.signals",
-    "BodyVelocityYawRate": "kittiwake.core.signals",
+    "AbstractController": "kittiwake.interfaces.controller",
+    "AbstractDynamics": "kittiwake.interfaces.dynamics",
+    "AbstractEstimator": "kittiwake.interfaces.estimator",
+    "AbstractGuidance": "kittiwake.interfaces.guidance",
+    "AbstractSensor": "kittiwake.interfaces.sensor",
+    "AccelerationYaw": "kittiwake.core.commands",
+    "AttitudeThrottle": "kittiwake.core.commands",
+    "BodyVelocityYawRate": "kittiwake.core.commands",
     "Env": "kittiwake.tasks.env",
     "EulerZYX": "kittiwake.geometry.euler",
     "Geodetic": "kittiwake.geometry.geodesy",
-    "HeadingSpeed": "kittiwake.core.signals",
+    "HeadingSpeed": "kittiwake.core.commands",
     "Kinematics": "kittiwake.core.kinematics",
     "KittiwakeError": "kittiwake.core.errors",
     "Log": "kittiwake.analysis.log",
-    "ModeCommand": "kittiwake.core.signals",
+    "ModeCommand": "kittiwake.core.commands",
     "Observation": "kittiwake.runtime.stepper",
-    "Off": "kittiwake.core.signals",
-    "PositionYaw": "kittiwake.core.signals",
-    "PropellerSpeeds": "kittiwake.core.signals",
+    "Off": "kittiwake.core.commands",
+    "PositionYaw": "kittiwake.core.commands",
+    "PropellerSpeeds": "kittiwake.core.commands",
     "Quaternion": "kittiwake.geometry.quaternion",
-    "RotorSpeeds": "kittiwake.core.signals",
-    "RudderThrust": "kittiwake.core.signals",
+    "RotorSpeeds": "kittiwake.core.commands",
+    "RudderThrust": "kittiwake.core.commands",
     "Simulation": "kittiwake.runtime.simulation",
-    "SurfaceMotion": "kittiwake.core.signals",
-    "ThrustAttitude": "kittiwake.core.signals",
-    "ThrustRates": "kittiwake.core.signals",
-    "ThrustTorque": "kittiwake.core.signals",
+    "SurfaceMotion": "kittiwake.core.commands",
+    "ThrustAttitude": "kittiwake.core.commands",
+    "ThrustRates": "kittiwake.core.commands",
+    "ThrustTorque": "kittiwake.core.commands",
     "Utm": "kittiwake.geometry.geodesy",
     "UtmGrid": "kittiwake.geometry.geodesy",
     "Vec3": "kittiwake.geometry.vec3",
-    "VelocityHeightYaw": "kittiwake.core.signals",
-    "VelocityYaw": "kittiwake.core.signals",
-    "VelocityYawRate": "kittiwake.core.signals",
+    "VelocityHeightYaw": "kittiwake.core.commands",
+    "VelocityYaw": "kittiwake.core.commands",
+    "VelocityYawRate": "kittiwake.core.commands",
     "Worlds": "kittiwake.tasks.worlds",
     "ecef_from_geodetic": "kittiwake.geometry.geodesy",
     "geodetic_from_ecef": "kittiwake.geometry.geodesy",

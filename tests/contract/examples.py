@@ -24,6 +24,7 @@ from kittiwake.actuators.motor_fault import MotorFault
 from kittiwake.actuators.propeller_fault import PropellerFault
 from kittiwake.actuators.rudder_fault import RudderFault
 from kittiwake.actuators.shaft_fault import ShaftFault
+from kittiwake.contact.deck import DeckState
 from kittiwake.control import CONTROLLERS
 from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.allocation import allocation
@@ -48,35 +49,15 @@ from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
 from kittiwake.control.uav_usv_cascade import UavUsvCascade
 from kittiwake.control.uav_usv_flatness import UavUsvFlatness
 from kittiwake.control.vessel_propellers import VesselPropellers
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.columns import column_names, from_columns, to_columns
-from kittiwake.core.estimator import EstimatorInputs
-from kittiwake.core.field import FIELD, Field
-from kittiwake.core.guidance import AvoidanceInputs, GuidanceInputs
-from kittiwake.core.instrument import Sample
+from kittiwake.core.commands import AttitudeThrottle
+from kittiwake.core.component import Scheduled
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import GnssMeasurement
-from kittiwake.core.parts import Flow
-from kittiwake.core.peers import Peer, Peers, Report, Roster
-from kittiwake.core.plume import PLUME, Plume, Site
-from kittiwake.core.presence import Presence, Wake
-from kittiwake.core.radio import Broadcast
-from kittiwake.core.ray import Ray, cast
+from kittiwake.core.neighbors import Neighbor, NeighborTable, Roster, StateReport
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
-from kittiwake.core.renderer import BODIES, AbstractRenderer, Bodies, Frame, Picture, Shot
-from kittiwake.core.route import Route
-from kittiwake.core.satellites import SKY, Satellites
-from kittiwake.core.sensor import SensorInputs
-from kittiwake.core.signals import AttitudeThrottle
-from kittiwake.core.situation import Situation
-from kittiwake.core.strong import strong
-from kittiwake.core.support import Support
-from kittiwake.core.surroundings import Air, Surroundings
-from kittiwake.core.terrain import TERRAIN, Ground
-from kittiwake.core.vehicle import Scheduled
-from kittiwake.core.water import Waterplane
-from kittiwake.core.waves import Sea
-from kittiwake.core.world import FlightArea, Origin, World
 from kittiwake.core.wrench import Wrench
 from kittiwake.environment import (
     ATMOSPHERES,
@@ -96,7 +77,7 @@ from kittiwake.environment import (
 )
 from kittiwake.environment.current import UniformCurrent
 from kittiwake.environment.fields.from_seed import SeededField
-from kittiwake.environment.fields.patches import Patch, Patches
+from kittiwake.environment.fields.patches import FieldPatch, Patches
 from kittiwake.environment.fields.raster import Grid, Raster
 from kittiwake.environment.obstacles.boxes import Box, Platform, Slab
 from kittiwake.environment.obstacles.hallway import Hallway
@@ -141,24 +122,39 @@ from kittiwake.guidance.avoidance.gageik import Gageik
 from kittiwake.guidance.avoidance.repulsion import Repulsion
 from kittiwake.guidance.avoidance.wagster import Wagster
 from kittiwake.guidance.conditions import Condition
-from kittiwake.guidance.courses import Course
-from kittiwake.guidance.curve import Curve
-from kittiwake.guidance.deck_landing import DeckLanding
 from kittiwake.guidance.flock import Flock
-from kittiwake.guidance.follow_deck import FollowDeck
-from kittiwake.guidance.follow_surface import FollowSurface
-from kittiwake.guidance.follow_trajectory import FollowTrajectory
-from kittiwake.guidance.goto import Goto
-from kittiwake.guidance.hold import Hold
-from kittiwake.guidance.land import Land
-from kittiwake.guidance.line_of_sight import LineOfSight
-from kittiwake.guidance.mission import Mission, Rule, Step
-from kittiwake.guidance.mode_tour import ModeTour, Stage
-from kittiwake.guidance.plan_path import PlanPath
-from kittiwake.guidance.playback import Playback
-from kittiwake.guidance.pursue import Pursue
-from kittiwake.guidance.vtol import Vtol
-from kittiwake.guidance.waypoints import Waypoints
+from kittiwake.guidance.landing.deck_landing import DeckLanding
+from kittiwake.guidance.landing.follow_deck import FollowDeck
+from kittiwake.guidance.landing.land import Land
+from kittiwake.guidance.landing.vtol import Vtol
+from kittiwake.guidance.maneuvers.follow_surface import FollowSurface
+from kittiwake.guidance.maneuvers.goto import Goto
+from kittiwake.guidance.maneuvers.hold import Hold
+from kittiwake.guidance.maneuvers.line_of_sight import LineOfSight
+from kittiwake.guidance.maneuvers.mode_tour import ModeStage, ModeTour
+from kittiwake.guidance.maneuvers.playback import Playback
+from kittiwake.guidance.maneuvers.waypoints import Waypoints
+from kittiwake.guidance.mission import Mission, MissionStep, Rule
+from kittiwake.guidance.planning.plan_path import PlanPath
+from kittiwake.guidance.planning.survey_pattern import SurveyPattern
+from kittiwake.guidance.route import Route
+from kittiwake.guidance.trajectories.curve import Curve
+from kittiwake.guidance.trajectories.follow_trajectory import FollowTrajectory
+from kittiwake.guidance.trajectories.pursue import Pursue
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.estimator import EstimatorInputs
+from kittiwake.interfaces.guidance import AvoidanceInputs, GuidanceInputs
+from kittiwake.interfaces.instrument import Sample
+from kittiwake.interfaces.parts import Flow
+from kittiwake.interfaces.renderer import (
+    BODIES,
+    AbstractRenderer,
+    Bodies,
+    ImageFormat,
+    Picture,
+    Shot,
+)
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.physics import DYNAMICS
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.parameters import build_component
@@ -195,6 +191,17 @@ from kittiwake.swarm.olfati_saber import OlfatiSaber
 from kittiwake.swarm.separation import Separation
 from kittiwake.swarm.targeting import Targeting
 from kittiwake.vehicles import VEHICLES
+from kittiwake.world.field import FIELD, FieldProcess
+from kittiwake.world.interaction_input import InteractionInput, Wake
+from kittiwake.world.plume import PLUME, PlumeProcess, Site
+from kittiwake.world.radio import Broadcast
+from kittiwake.world.ray import Ray, cast
+from kittiwake.world.satellites import SKY, SatelliteProcess
+from kittiwake.world.surroundings import Air, Surroundings
+from kittiwake.world.terrain import TERRAIN, TerrainProcess
+from kittiwake.world.water import Waterplane
+from kittiwake.world.waves import WaveProcess
+from kittiwake.world.world import FlightArea, Origin, World
 
 DT_S = 0.02
 # a body at a thousand meters a second needs a shorter step than its controllers
@@ -206,7 +213,7 @@ CORNERS = np.array(
 )
 AREA = FlightArea((-9.0, 9.0), (-9.0, 9.0), (0.0, 9.0))
 PLACES = (Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0), Vec3(-2.0, 4.0, 6.0))
-LAKE = Course(
+LAKE = SurveyPattern(
     "coverage",
     lane_spacing_m=2.0,
     polygon_world_m=((0.0, 0.0), (9.0, 1.0), (5.0, 4.0), (8.0, 9.0), (0.0, 7.0)),
@@ -214,17 +221,17 @@ LAKE = Course(
     margin_m=0.2,
     height_world_m=10.0,
 )
-SWEEP = Course("sweep", Vec3(1.0, 2.0, 10.0), 6.0, 4.0, 2.0, 0.5)
+SWEEP = SurveyPattern("sweep", Vec3(1.0, 2.0, 10.0), 6.0, 4.0, 2.0, 0.5)
 GRID = Grid("six.asc", (-3.0, -4.0), 5.0, np.array([[1.0, 2.0, 3.0], [4.0, 6.0, 8.0]]))
 # of a task that asks for nothing there
-ANYWHERE: Any = Situation(
+ANYWHERE: Any = BuildContext(
     SimpleNamespace(area=FlightArea(), obstacles=(), ground_z_m=-1e5, origin=Origin()),
     None,
     Start(),
     {},
 )
 # a deck that sails, heaves and rolls below the vehicle of the circumstances
-PARTNER = Support(
+PARTNER = DeckState(
     Vec3(1.2, 1.9, 9.0),
     Quaternion.from_euler(EulerZYX(0.5, -0.1, 0.2)),
     *(Vec3(1.0, 0.2, 0.1), Vec3(0.1, 0.2, 0.0)),
@@ -262,8 +269,8 @@ def modes() -> Modes:
 def seeing(avoidance: Any, *names: str) -> Any:
     """An avoidance of a vehicle with registered sensors under their own names."""
     sensors = {name: _sensor(name) for name in names}
-    nowhere: Any = Situation(None, None, Start(), sensors)
-    return avoidance.prepared(nowhere)
+    nowhere: Any = BuildContext(None, None, Start(), sensors)
+    return avoidance.prepare(nowhere)
 
 
 EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
@@ -287,8 +294,8 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     },
     "behaviors/informed-avoid": {
         "without a map": InformedAvoid,
-        "by a map": lambda: InformedAvoid(4.0, horizon_s=5.0).prepared(
-            Situation(
+        "by a map": lambda: InformedAvoid(4.0, horizon_s=5.0).prepare(
+            BuildContext(
                 dataclasses.replace(world(), obstacles=(Box(AHEAD, Vec3(1.0, 2.0, 3.0)),)),
                 None,
                 Start(),
@@ -402,7 +409,11 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "guidance/land": {"to a height": lambda: Land(landing_height_world_m=0.1)},
     "guidance/mission": {
         "of three steps": lambda: Mission(
-            (Step(Hold(), for_s=DT_S), Step(Goto(AHEAD, speed_mps=1.0)), Step(Land(0.1))),
+            (
+                MissionStep(Hold(), for_s=DT_S),
+                MissionStep(Goto(AHEAD, speed_mps=1.0)),
+                MissionStep(Land(0.1)),
+            ),
             (Rule(Condition("speed_mps", above=4.0), go_to="land"),),
         )
     },
@@ -415,8 +426,8 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "guidance/waypoints": {
         "once": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0))),
         "for ever": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0)), loop=True),
-        "sweep": lambda: Waypoints(course=SWEEP).prepared(ANYWHERE),
-        "coverage": lambda: Waypoints(course=LAKE).prepared(ANYWHERE),
+        "sweep": lambda: Waypoints(course=SWEEP).prepare(ANYWHERE),
+        "coverage": lambda: Waypoints(course=LAKE).prepare(ANYWHERE),
     },
     "guidance/curve": {
         "helix": lambda: Curve(
@@ -429,16 +440,16 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         ),
     },
     "guidance/follow-trajectory": {
-        "along its way": lambda: FollowTrajectory(PLACES).prepared(ANYWHERE),
+        "along its way": lambda: FollowTrajectory(PLACES).prepare(ANYWHERE),
         "turning": lambda: FollowTrajectory(
             PLACES, "minimum-jerk", (0.0, 1.0, -3.0), (0.0, 4.0, 8.0)
-        ).prepared(ANYWHERE),
+        ).prepare(ANYWHERE),
         "upwards": lambda: FollowTrajectory(
             (Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0)), "cubic-spline"
-        ).prepared(ANYWHERE),
+        ).prepare(ANYWHERE),
     },
     "guidance/plan-path": {
-        "over the ground": lambda: PlanPath(Vec3(3.0, 2.0, 0.2)).prepared(
+        "over the ground": lambda: PlanPath(Vec3(3.0, 2.0, 0.2)).prepare(
             ANYWHERE._replace(world=world())
         ),
     },
@@ -447,14 +458,14 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "for a while": lambda: FollowSurface("ultrasonic-head", way_m=0.01, duration_s=DT_S),
     },
     "guidance/pursue": {
-        "looking ahead": lambda: Pursue(positions_world_m=PLACES).prepared(ANYWHERE),
+        "looking ahead": lambda: Pursue(positions_world_m=PLACES).prepare(ANYWHERE),
         "looking at a point": lambda: Pursue(
             Route("a.json", np.array([[0.0, 0.0, 1.0], [9.0, 9.0, 2.0]])),
             samples=50,
             integral_gain_per_s2=0.1,
             look="point",
-        ).prepared(ANYWHERE),
-        "looking north": lambda: Pursue(positions_world_m=PLACES, samples=2, look="fixed").prepared(
+        ).prepare(ANYWHERE),
+        "looking north": lambda: Pursue(positions_world_m=PLACES, samples=2, look="fixed").prepare(
             ANYWHERE
         ),
     },
@@ -462,15 +473,15 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "once": lambda: LineOfSight(PLACES, integral_gain_per_s=0.1),
         "for ever": lambda: LineOfSight(PLACES, loop=True),
         "in pursuit": lambda: LineOfSight(PLACES, heading="pursuit"),
-        "sweep": lambda: LineOfSight(course=SWEEP).prepared(ANYWHERE),
-        "coverage": lambda: LineOfSight(course=LAKE).prepared(ANYWHERE),
+        "sweep": lambda: LineOfSight(course=SWEEP).prepare(ANYWHERE),
+        "coverage": lambda: LineOfSight(course=LAKE).prepare(ANYWHERE),
     },
     "guidance/mode-tour": {
         "in turn": lambda: ModeTour(
             (
-                Stage(0.0, "position-yaw", position_world_m=Vec3(1.0, 2.0, 3.0)),
-                Stage(0.5 * DT_S, "thrust-attitude", thrust_n=9.0, roll_rad=0.1),
-                Stage(5.0, "thrust-rates"),
+                ModeStage(0.0, "position-yaw", position_world_m=Vec3(1.0, 2.0, 3.0)),
+                ModeStage(0.5 * DT_S, "thrust-attitude", thrust_n=9.0, roll_rad=0.1),
+                ModeStage(5.0, "thrust-rates"),
             )
         ),
     },
@@ -586,7 +597,10 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     },
     "fields/patches": {
         "two": lambda: Patches(
-            "ug/l", 5.0, (Patch(AHEAD, 9.0, 4.0), Patch(Vec3(0.0, 5.0, 0.0), 3.0, -1.0)), 0.1
+            "ug/l",
+            5.0,
+            (FieldPatch(AHEAD, 9.0, 4.0), FieldPatch(Vec3(0.0, 5.0, 0.0), 3.0, -1.0)),
+            0.1,
         ),
     },
     "fields/from-seed": {
@@ -750,7 +764,7 @@ def to_measure(circumstance: Circumstance, tick: int) -> SensorInputs:
 class Stripes(AbstractRenderer):
     """Draws stripes in place of a world."""
 
-    def picture(self, frame: Frame, shot: Shot, places: Any) -> Picture:
+    def picture(self, frame: ImageFormat, shot: Shot, places: Any) -> Picture:
         """The same of everything."""
         del shot, places
         rgb = np.zeros((frame.height, frame.width, 3), np.uint8)
@@ -768,24 +782,24 @@ def world() -> World:
     satellites = satellites_of(NominalConstellation(), plain)
     processes = {
         SKY: satellites,
-        f"{FIELD}algae": Field(SeededField(length_scale_m=9.0, waves=8)),
+        f"{FIELD}algae": FieldProcess(SeededField(length_scale_m=9.0, waves=8)),
         f"{PLUME}cloud": plume_of(GaussianPlume(Vec3(1.0, 2.0, 9.0)), plain),
         f"{PLUME}puffs": plume_of(PuffPlume(mean_interval_s=0.01), plain),
-        TERRAIN: Ground(PouredTerrain(cells=10), AREA),
+        TERRAIN: TerrainProcess(PouredTerrain(cells=10), AREA),
     }
     scheduled = {name: Scheduled(process) for name, process in processes.items()}
     return dataclasses.replace(plain, processes=scheduled)
 
 
-def satellites_of(constellation: Any, plain: World) -> Satellites:
+def satellites_of(constellation: Any, plain: World) -> SatelliteProcess:
     """A constellation as it is seen from a world."""
     orbits = constellation.orbits(plain.origin, plain.start_utc)
-    return Satellites(orbits, constellation.errors)
+    return SatelliteProcess(orbits, constellation.errors)
 
 
-def plume_of(kind: Any, plain: World) -> Plume:
+def plume_of(kind: Any, plain: World) -> PlumeProcess:
     """A plume in a world, in wind."""
-    return Plume(kind, Site(Vec3(2.0, 1.0, 0.0), plain.ground_z_m, plain.area))
+    return PlumeProcess(kind, Site(Vec3(2.0, 1.0, 0.0), plain.ground_z_m, plain.area))
 
 
 @cache
@@ -800,34 +814,34 @@ def _evolved(tick: int, dtype: Any) -> dict[str, Any]:
     }
 
 
-def _skies(satellites: Satellites, state: Any, time_s: Any, key: Any) -> tuple[Any, Any]:
+def _skies(satellites: SatelliteProcess, state: Any, time_s: Any, key: Any) -> tuple[Any, Any]:
     """Of a sky, which is arrays, as many numbers as a component has in its output."""
     later, sky = satellites.step(state, time_s, DT_S, key)
     place, error = sky.positions_world_m.sum(axis=0), sky.range_errors_m.sum()
     return later, Vec3.of(place + error)
 
 
-def _smelled(plume: Plume, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
+def _smelled(plume: PlumeProcess, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
     """Of a cloud, what there is of it at a place."""
     place, time_s = seen
     later, cloud = plume.step(state, time_s, DT_S, key)
     return later, Vec3(cloud.concentration(place, time_s), 0.0, 0.0)
 
 
-def _probed(field: Field, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
+def _probed(field: FieldProcess, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
     """Of a field, its value at a place."""
     place, time_s = seen
     later, drawn = field.step(state, time_s, DT_S, key)
     return later, Vec3(field.kind.value(drawn, place, time_s), 0.0, 0.0)
 
 
-def _trodden(ground: Ground, state: Any, place: Vec3, key: Any) -> tuple[Any, Any]:
+def _trodden(ground: TerrainProcess, state: Any, place: Vec3, key: Any) -> tuple[Any, Any]:
     """Of the ground, its class at a place."""
     later, seen = ground.step(state, 0.0, DT_S, key)
     return later, TerrainMeasurement(seen.class_at(place.x, place.y))
 
 
-def _afloat(sea: Sea, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
+def _afloat(sea: WaveProcess, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
     """Of waves, the surface under a vessel at a place."""
     place, time_s = seen
     later, waves = sea.step(state, time_s, DT_S, key)
@@ -883,7 +897,7 @@ def _alone(circumstance: Circumstance) -> Surroundings:
     return dataclasses.replace(circumstance.surroundings, nearest_vehicle_m=100.0)
 
 
-def _gathered(circumstance: Circumstance) -> tuple[Presence, Surroundings]:
+def _gathered(circumstance: Circumstance) -> tuple[InteractionInput, Surroundings]:
     """Two vehicles along a leading axis, the second one in the first one's wake."""
     below = Vec3(0.1, 0.2, -1.5) * min(1.0, circumstance.signal_size)
     place = circumstance.start.position_world_m
@@ -891,8 +905,10 @@ def _gathered(circumstance: Circumstance) -> tuple[Presence, Surroundings]:
         dataclasses.replace(circumstance.start, position_world_m=p) for p in (place, place + below)
     ]
     size = Vec3(0.5, 0.5, 0.1)
-    one, other = (strong(Presence(start.kinematics(), Wake(5.0, 0.1), size)) for start in starts)
-    air = strong(_alone(circumstance))
+    one, other = (
+        as_arrays(InteractionInput(start.kinematics(), Wake(5.0, 0.1), size)) for start in starts
+    )
+    air = as_arrays(_alone(circumstance))
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), (one, air), (other, air))
 
 
@@ -929,20 +945,20 @@ def _received(circumstance: Circumstance) -> Sample:
         *(motion.position_world_m, motion.velocity_world_mps, 7, 1.1, 1.6, 2.0, 1.2),
         valid=True,
     )
-    return strong(Sample(fix, fix, fresh=True))
+    return as_arrays(Sample(fix, fix, fresh=True))
 
 
-def _peers(circumstance: Circumstance) -> Peers:
+def _peers(circumstance: Circumstance) -> NeighborTable:
     """Some others, of which one is a mate, one is of another team and one is not heard."""
     place = circumstance.start.position_world_m
     velocity = circumstance.start.velocity_world_mps
     others = [
-        Peer(place + Vec3(1.5, 0.5, 0.2), velocity * 0.9, 0.1, 1, mate=True, heard=True),
-        Peer(place + Vec3(-0.5, -1.0, 0.1), velocity * -1.0, 0.2, 0, mate=False, heard=True),
-        Peer(Vec3.zero(), Vec3.zero(), 0.0, 0, mate=False, heard=False),
+        Neighbor(place + Vec3(1.5, 0.5, 0.2), velocity * 0.9, 0.1, 1, mate=True, heard=True),
+        Neighbor(place + Vec3(-0.5, -1.0, 0.1), velocity * -1.0, 0.2, 0, mate=False, heard=True),
+        Neighbor(Vec3.zero(), Vec3.zero(), 0.0, 0, mate=False, heard=False),
     ]
-    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *map(strong, others))
-    return strong(Peers(stacked, others[0], 2, 3))
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *map(as_arrays, others))
+    return as_arrays(NeighborTable(stacked, others[0], 2, 3))
 
 
 def _broadcast(circumstance: Circumstance) -> Broadcast:
@@ -950,8 +966,8 @@ def _broadcast(circumstance: Circumstance) -> Broadcast:
     count = 4
     place, speed = circumstance.start.position_world_m, circumstance.start.velocity_world_mps
     places = [place + Vec3(3.0 * i, 0.5 * i, 0.0) for i in range(count)]
-    reports = [strong(Report(one, speed, 0.1, True)) for one in places]
-    both = [(report, strong(one)) for report, one in zip(reports, places, strict=True)]
+    reports = [as_arrays(StateReport(one, speed, 0.1, True)) for one in places]
+    both = [(report, as_arrays(one)) for report, one in zip(reports, places, strict=True)]
     told, true = jax.tree.map(lambda *leaves: jnp.stack(leaves), *both)
     teams = [jnp.asarray(column, jnp.int32) for column in ((0, 0, 1, 1), (0, 1, 0, 1), (2,) * 4)]
     leaders = jnp.asarray([0, 0, 2, 0], jnp.int32)
@@ -969,7 +985,9 @@ def _to_guide(guidance: Any, circumstance: Circumstance, tick: int) -> GuidanceI
     seen = _sensed(guidance, circumstance, tick)
     time_s, number = tick * DT_S, jnp.asarray(tick, jnp.int32)
     peers = _peers(circumstance)
-    return GuidanceInputs(time_s, number, seen.truth, seen.measurements, seen.fresh, peers=peers)
+    return GuidanceInputs(
+        time_s, number, seen.truth, seen.measurements, seen.fresh, neighbors=peers
+    )
 
 
 def _to_avoid(avoidance: Any, circumstance: Circumstance, tick: int) -> AvoidanceInputs:
@@ -993,7 +1011,7 @@ CONTRACTS = {
     ),
     "faults": Contract(
         FAULTS,
-        lambda fault, at, tick: (signal(fault.signal, at.signal_size), tick * DT_S),
+        lambda fault, at, tick: (signal(fault.command, at.signal_size), tick * DT_S),
         lambda fault, state, inputs, _: (state, fault.broken(*inputs)),
         lambda *_: (),
     ),
@@ -1039,19 +1057,19 @@ CONTRACTS = {
     ),
     "fields": Contract(
         FIELDS,
-        lambda kind, at, tick: (Field(kind), at.start.position_world_m, tick * DT_S),
+        lambda kind, at, tick: (FieldProcess(kind), at.start.position_world_m, tick * DT_S),
         lambda _, state, seen, key: _probed(seen[0], state, seen[1:], key),
         lambda _, seen, key: seen[0].init(key),
     ),
     "terrains": Contract(
         TERRAINS,
-        lambda kind, at, _: (Ground(kind, AREA), at.start.position_world_m),
+        lambda kind, at, _: (TerrainProcess(kind, AREA), at.start.position_world_m),
         lambda _, state, seen, key: _trodden(seen[0], state, seen[1], key),
         lambda _, seen, key: seen[0].init(key),
     ),
     "waves": Contract(
         WAVES,
-        lambda kind, at, tick: (Sea(kind, 9.81), at.start.position_world_m, tick * DT_S),
+        lambda kind, at, tick: (WaveProcess(kind, 9.81), at.start.position_world_m, tick * DT_S),
         lambda _, state, seen, key: _afloat(seen[0], state, seen[1:], key),
         lambda _, seen, key: seen[0].init(key),
     ),

@@ -29,15 +29,15 @@ from tests.contract.examples import (
 
 import kittiwake
 from kittiwake.control.stick_inversion import StickInversion
+from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.columns import column_names
+from kittiwake.core.commands import CommandChoice
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.registry import Registry
-from kittiwake.core.signals import OneOf
-from kittiwake.core.strong import like, strong
-from kittiwake.core.surroundings import Air
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import parameters_model
+from kittiwake.world.surroundings import Air
 
 DOCS = Path(__file__).parents[2] / "docs"
 CASES = list(cases())
@@ -86,7 +86,7 @@ each_name = pytest.mark.parametrize("case", NAMED.values(), ids=NAMED)
 def inputs_of(case, circumstance, ticks=2):
     """What a component is fed at each of some ticks."""
     component = case.make()
-    return tuple(strong(case.contract.inputs(component, circumstance, t)) for t in range(ticks))
+    return tuple(as_arrays(case.contract.inputs(component, circumstance, t)) for t in range(ticks))
 
 
 class Flown(NamedTuple):
@@ -102,11 +102,11 @@ def flown(case):
 
     # the component is made while it is traced, in the precision of that time
     def begin(inputs, key):
-        return strong(contract.init(as_flown(case.make()), inputs, key))
+        return as_arrays(contract.init(as_flown(case.make()), inputs, key))
 
     def step(state, inputs, key):
         new, output = contract.step(as_flown(case.make()), state, inputs, key)
-        return new, strong(output)
+        return new, as_arrays(output)
 
     return Flown(begin, step)
 
@@ -122,7 +122,7 @@ def fly(part, inputs, keys=KEYS):
     state, output = part.begin(inputs[0], keys[0]), None
     for fed, key in zip(inputs, keys[1:], strict=True):
         new, output = part.step(state, fed, key)
-        state = like(new, state)
+        state = match_dtypes(new, state)
     return state, output
 
 
@@ -191,7 +191,7 @@ def assert_loop_carries(case):
             assert leaf.dtype.kind == before.dtype.kind
             assert leaf.shape == before.shape
         outputs.append(output)
-        state = like(new, state)
+        state = match_dtypes(new, state)
     assert jax.tree.structure(outputs[0]) == jax.tree.structure(outputs[1])
     for leaf in floats(outputs):
         assert leaf.dtype == jnp.result_type(float)
@@ -257,7 +257,7 @@ def test_output_has_finite_gradients(case, circumstance):
     of = gradients(case)
     assert_finite(of.begin, (component, inputs[0]))
     # of two steps, so that what the first one remembers counts as well
-    for state, fed in zip((begun, like(later, begun)), inputs, strict=True):
+    for state, fed in zip((begun, match_dtypes(later, begun)), inputs, strict=True):
         assert_finite(of.step, (component, state, fed))
 
 
@@ -285,7 +285,7 @@ def test_output_is_of_the_declared_kind(case):
         assert type(output) is component.rung
     elif case.family == "guidance":
         kinds = tuple(type(one) for one in signals_of(output))
-        assert kinds == component.signal_types()
+        assert kinds == component.command_types()
     elif case.family == "sensors":
         assert type(output) is component.measures
     elif case.family in OUTPUTS:
@@ -300,7 +300,7 @@ def test_output_is_of_the_declared_kind(case):
 
 
 def signals_of(asked):
-    return asked.signals if isinstance(asked, OneOf) else (asked,)
+    return asked.commands if isinstance(asked, CommandChoice) else (asked,)
 
 
 @each_name

@@ -15,11 +15,8 @@ import numpy as np
 import pytest
 
 from kittiwake.control import CONTROLLERS
-from kittiwake.core.errors import LadderError, ScenarioError
-from kittiwake.core.guidance import AbstractGuidance
-from kittiwake.core.keys import seed_key
-from kittiwake.core.ladder import ladder_path
-from kittiwake.core.signals import (
+from kittiwake.core.arrays import as_arrays
+from kittiwake.core.commands import (
     BodyVelocityYawRate,
     HeadingSpeed,
     ModeCommand,
@@ -29,9 +26,12 @@ from kittiwake.core.signals import (
     VelocityYaw,
     VelocityYawRate,
 )
-from kittiwake.core.strong import strong
-from kittiwake.core.vehicle import Scheduled
+from kittiwake.core.component import Scheduled
+from kittiwake.core.errors import CascadeError, ScenarioError
+from kittiwake.core.keys import seed_key
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.cascade import cascade_path
+from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.scenario.parameters import build_component
@@ -72,14 +72,14 @@ FOOTLESS = "parameters: {feet: null}"
 class Constant(AbstractGuidance):
     """Asks for the same for ever."""
 
-    signal: Any
+    command: Any
 
-    def signal_types(self):
-        return (type(self.signal),)
+    def command_types(self):
+        return (type(self.command),)
 
     def step(self, state, inputs, dt_s, key):
         del inputs, dt_s, key
-        return state, strong(self.signal)
+        return state, as_arrays(self.command)
 
 
 def bridges_of(vehicle):
@@ -100,8 +100,8 @@ def chain(vehicle, controller):
     at_hand = [*(CONTROLLERS.find(name) for name in names), *brought]
     for signal in ASKED:
         try:
-            path = ladder_path(at_hand, signal, VEHICLES.find(vehicle).dynamics.native)
-        except LadderError:
+            path = cascade_path(at_hand, signal, VEHICLES.find(vehicle).dynamics.native)
+        except CascadeError:
             continue
         if any(at_hand[i] is wanted for i in path):
             return signal, [names[i] for i in path if i < len(names)]
@@ -113,7 +113,7 @@ def misfit(vehicle, controller):
     model = VEHICLES.find(vehicle)
     dynamics = build_component(model.dynamics, model.parameters(), str)
     try:
-        CONTROLLERS.find(controller).fitted(dynamics, 9.81)
+        CONTROLLERS.find(controller).with_vehicle_defaults(dynamics, 9.81)
     except ScenarioError as error:
         return str(error)
     return None
@@ -168,8 +168,8 @@ def test_a_controller_holds_a_place_in_calm_air(vehicle, controller):
     flown = eqx.tree_at(
         lambda v: v.guidance, scenario.vehicles["one"], told, is_leaf=lambda x: x is None
     )
-    used = ladder_path([r.component for r in flown.ladder], signal, flown.dynamics.native)
-    assert any(type(flown.ladder[i].component) is CONTROLLERS.find(controller) for i in used)
+    used = cascade_path([r.component for r in flown.cascade], signal, flown.dynamics.native)
+    assert any(type(flown.cascade[i].component) is CONTROLLERS.find(controller) for i in used)
     fleet = Fleet.of(scenario.world, {"one": flown}, RATE_HZ)
     steps = round((SETTLING_S + HOLDING_S) * RATE_HZ)
 

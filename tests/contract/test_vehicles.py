@@ -8,10 +8,10 @@ import pytest
 from tests.contract.examples import CRUISING
 
 from kittiwake.control import CONTROLLERS
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Start
-from kittiwake.core.ladder import ladder_path
-from kittiwake.core.strong import strong
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.physics import DYNAMICS
 from kittiwake.physics.surface_vessel import SurfaceVessel
 from kittiwake.scenario.build import build
@@ -55,11 +55,11 @@ def ladder(model):
     name = VEHICLES.name_of(model)
     text = f"name: one\ntime: {{rate_hz: 400, duration_s: 1}}\nvehicles: {{one: {{model: {name}}}}}"
     vehicle = build(parse_document(text, "one.yaml"), Path()).vehicles["one"]
-    return [rung.component for rung in vehicle.ladder]
+    return [rung.component for rung in vehicle.cascade]
 
 
 def test_default_controller_leads_to_the_native_command(model, ladder):
-    path = ladder_path(ladder, ladder[0].consumes, model.dynamics.native)
+    path = cascade_path(ladder, ladder[0].consumes, model.dynamics.native)
     assert type(ladder[0]) is CONTROLLERS.find(model.default_controller)
     assert path[:1] == (0,)
 
@@ -68,7 +68,7 @@ def test_bridges_lead_to_the_native_command(model, ladder):
     bridges = ladder[1:]
     assert [CONTROLLERS.name_of(type(bridge)) for bridge in bridges] == list(model.bridges)
     for bridge in bridges:
-        assert ladder_path(bridges, bridge.consumes, model.dynamics.native)
+        assert cascade_path(bridges, bridge.consumes, model.dynamics.native)
 
 
 def test_gains_in_a_data_file_reach_the_controller_they_are_for(model, ladder):
@@ -86,7 +86,7 @@ def test_vehicle_begins_where_it_is_put(model, dynamics):
             velocity_world_mps=dataclasses.replace(start.velocity_world_mps, z=0.0),
             angular_velocity_body_radps=Vec3(0.0, 0.0, start.angular_velocity_body_radps.z),
         )
-    state = strong(dynamics.init(start.kinematics(), CRUISING.surroundings))
+    state = as_arrays(dynamics.init(start.kinematics(), CRUISING.surroundings))
     motion = dynamics.kinematics(state)
     for found, given in (
         (motion.position_world_m, start.position_world_m),

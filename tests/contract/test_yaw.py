@@ -13,8 +13,8 @@ from tests.contract.examples import forms_of
 
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.columns import to_columns
+from kittiwake.core.commands import ModeCommand
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import ModeCommand
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.trigonometry import wrap_angle

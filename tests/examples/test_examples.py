@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.scenario.networks import read_network
+from kittiwake.scenario.files.networks import read_network
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))

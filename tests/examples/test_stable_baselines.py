@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from kittiwake.scenario.networks import read_network
+from kittiwake.scenario.files.networks import read_network
 
 FILE = Path(__file__).parents[2] / "examples" / "learning" / "stable_baselines.py"
 

@@ -96,7 +96,7 @@ def test_the_saved_gains_are_a_piece_of_a_scenario(told):
     piece = yaml.safe_load((told[1] / "gains.yaml").read_text(encoding="utf-8"))
     cascade = piece["vehicles"]["ar-drone"]["controller"]
     simulation = kw.load("step-ar-drone", {"vehicles.ar-drone.controller": cascade})
-    component = simulation.scenario.vehicles["ar-drone"].ladder[0].component
+    component = simulation.scenario.vehicles["ar-drone"].cascade[0].component
     assert component.position.proportional == cascade["position"]["proportional"]
     # what is not tuned stays
     assert component.height.lower == 35.0

@@ -8,14 +8,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Start
-from kittiwake.core.strong import strong
-from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.wrench_body import WrenchBody
 from kittiwake.scenario.parameters import build_component
 from kittiwake.vehicles import VEHICLES
+from kittiwake.world.surroundings import Air, Surroundings
 
 KEY = jax.random.key(0)
 
@@ -55,7 +55,7 @@ def flown(
 ) -> Any:
     """The motion after each ``every`` steps under a constant command, the start first."""
     begun = dynamics.init(start.kinematics(), surroundings)
-    state = strong(begun)
+    state = as_arrays(begun)
 
     def step(state: Any, _: None) -> tuple[Any, None]:
         return dynamics.step(state, command, surroundings, dt_s, KEY), None

@@ -9,13 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kittiwake.core.commands import AttitudeThrottle
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import AttitudeThrottle
-from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.attitude_response import AttitudeResponse
 from kittiwake.scenario.parameters import build_component
 from kittiwake.vehicles.pelican import PELICAN
+from kittiwake.world.surroundings import Air, Surroundings
 
 DT_S = 0.02
 HOVER = 0.590043539

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.physics.voyages import around
 
+from kittiwake.core.commands import PropellerSpeeds
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import PropellerSpeeds
-from kittiwake.core.surroundings import Surroundings
 from kittiwake.physics.marine_vessel import MarineVessel
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.vehicle_builder import merged
 from kittiwake.vehicles.otter import OTTER
+from kittiwake.world.surroundings import Surroundings
 
 DT_S = 0.02
 # what the program has and the data file corrects: an inertia moved twice, denser water in one term

@@ -9,15 +9,15 @@ import jax.numpy as jnp
 from tests.physics.bodies import KEY
 
 import kittiwake as kw
-from kittiwake.core.footing import Footing
+from kittiwake.contact.deck import DeckState
+from kittiwake.contact.ground_contact import GroundContact
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.core.strong import strong
-from kittiwake.core.support import Support
-from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.feet import Feet
+from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.wrench_body import WrenchBody
+from kittiwake.world.surroundings import Air, Surroundings
 
 GRAVITY_MPS2 = 9.81
 HALF_M = 0.1
@@ -30,8 +30,8 @@ class Stood(NamedTuple):
     """What a body did, at each kept tick: its motion, its feet, and the surface (None: ground)."""
 
     motion: Kinematics
-    footing: Footing
-    support: Support | None
+    footing: GroundContact
+    support: DeckState | None
 
     @property
     def on_surface(self) -> Vec3:
@@ -45,7 +45,7 @@ def block(points: tuple[Vec3, ...] = LEGS, **feet: Any) -> WrenchBody:
     """A cube of 1 kg and 0.2 m that stands on these points."""
     # m a^2 / 6
     inertia = Inertia(*[1.0 * (2.0 * HALF_M) ** 2 / 6.0] * 3)
-    return WrenchBody(1.0, inertia, feet=Feet(points, **feet))
+    return WrenchBody(1.0, inertia, feet=LandingGear(points, **feet))
 
 
 def around(motion: Kinematics, platform: Any, time_s: Any) -> tuple[Surroundings, Any]:
@@ -56,7 +56,7 @@ def around(motion: Kinematics, platform: Any, time_s: Any) -> tuple[Surroundings
     )
     if platform is None:
         return here, None
-    support = strong(platform.support(time_s))
+    support = as_arrays(platform.support(time_s))
     return here.beside((support,), position), support
 
 
@@ -71,7 +71,7 @@ def stood(
 ) -> Stood:
     """What it did at every ``every``-th tick, the start included, under a constant command."""
     start = begun.kinematics() if isinstance(begun, Start) else begun
-    return _stood(*strong((dynamics, start, dt_s, command, platform)), steps, every)
+    return _stood(*as_arrays((dynamics, start, dt_s, command, platform)), steps, every)
 
 
 @eqx.filter_jit
@@ -79,7 +79,7 @@ def _stood(
     dynamics: Any, start: Any, dt_s: Any, command: Any, platform: Any, steps: int, every: int
 ) -> Stood:
     # all numbers are arguments, so that one program serves many tests
-    state = strong(dynamics.init(start, around(start, platform, 0.0)[0]))
+    state = as_arrays(dynamics.init(start, around(start, platform, 0.0)[0]))
 
     def step(state: Any, tick: Any) -> tuple[Any, None]:
         here, _ = around(dynamics.kinematics(state), platform, tick * dt_s)
@@ -97,9 +97,9 @@ def _stood(
     return jax.lax.scan(several, state, ticks)[1]
 
 
-def put_on(support: Support, x_m: float, y_m: float, height_m: float) -> Kinematics:
+def put_on(support: DeckState, x_m: float, y_m: float, height_m: float) -> Kinematics:
     """At rest on a surface: moving along with it, at a place of its own axes."""
-    q = support.q_world_from_support
+    q = support.q_world_from_deck
     place = support.center_world_m + q.rotate(Vec3(x_m, y_m, height_m))
     velocity = support.velocity_at(place)
     omega = q.inverse().rotate(support.angular_velocity_world_radps)

@@ -13,8 +13,8 @@ from tests.physics.flights import ALOFT, about_z, around, rows_of
 
 from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.position import Position
+from kittiwake.core.commands import PositionYaw, ThrustAttitude
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import PositionYaw, ThrustAttitude
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.frames import swap_flu_frd
 from kittiwake.geometry.quaternion import Quaternion

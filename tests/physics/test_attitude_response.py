@@ -9,8 +9,8 @@ import pytest
 from tests.physics.flights import ALOFT, DT_S, HOVER, around, fly, pelican, rows_of, sticks
 
 import kittiwake as kw
+from kittiwake.core.commands import AttitudeThrottle
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.geometry.frames import swap_flu_frd
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.attitude_response import Disturbance

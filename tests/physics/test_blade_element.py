@@ -13,16 +13,16 @@ import scipy.optimize
 from tests.physics.flights import about_z
 
 import kittiwake as kw
+from kittiwake.core.commands import RotorSpeeds
 from kittiwake.core.kinematics import Start
-from kittiwake.core.parts import Flow
-from kittiwake.core.signals import RotorSpeeds
-from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.forces.blade_element_rotor import BladeElementRotor
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.parts import Flow
 from kittiwake.physics.multirotor import Multirotor
 from kittiwake.scenario.parameters import build_component
 from kittiwake.vehicles.rigid_bodies import OS4
+from kittiwake.world.surroundings import Air, Surroundings
 
 GRAVITY, SEA_LEVEL = 9.81, 1.225
 DT_S = 0.005

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from tests.physics.bodies import airborne, around
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Start
-from kittiwake.core.presence import NO_WAKE, Presence, Wake
-from kittiwake.core.strong import strong
 from kittiwake.environment.downwash import Downwash, jet_world_mps
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario import size
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.sim.fleet import Fleet
+from kittiwake.world.interaction_input import NO_WAKE, InteractionInput, Wake
 
 DENSITY = 1.225
 # of a Hummingbird in hover
@@ -30,7 +30,7 @@ AT_DISC = math.sqrt(2.0 * WAKE.thrust_n / (DENSITY * WAKE.disc_area_m2))
 
 
 def present(place, wake=WAKE, attitude=(0.0, 0.0, 0.0)):
-    return strong(Presence(Start(place, *attitude).kinematics(), wake))
+    return as_arrays(InteractionInput(Start(place, *attitude).kinematics(), wake))
 
 
 @jax.jit
@@ -52,7 +52,7 @@ def below(distances_m):
 def winds(*vehicles):
     """What each of them feels, as rows."""
     together = jax.tree.map(lambda *leaves: jnp.stack(leaves), *vehicles)
-    air = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(vehicles)), strong(around()))
+    air = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(vehicles)), as_arrays(around()))
     found = Downwash()(together, air).wind_world_mps
     return np.column_stack([found.x, found.y, found.z])
 
@@ -129,7 +129,7 @@ def test_gradients_are_finite_even_with_vehicles_in_one_place(here, wake):
         jet = jet_world_mps(above, place, density)
         return jet.x + 2.0 * jet.y + 3.0 * jet.z
 
-    arguments = present(Vec3.zero(), wake), strong(here), jnp.asarray(DENSITY)
+    arguments = present(Vec3.zero(), wake), as_arrays(here), jnp.asarray(DENSITY)
     slopes = jax.tree.leaves(jax.grad(total, argnums=(0, 1, 2))(*arguments))
     assert all(jnp.isfinite(slope) for slope in slopes)
 
@@ -176,7 +176,7 @@ def test_the_order_of_the_vehicles_does_not_matter():
 def test_the_wind_of_the_world_is_added_to():
     low, high = present(Vec3.zero()), present(Vec3(0.0, 0.0, 1.0))
     together = jax.tree.map(lambda *leaves: jnp.stack(leaves), low, high)
-    air = strong(around(Vec3(3.0, 1.0, 0.5)))
+    air = as_arrays(around(Vec3(3.0, 1.0, 0.5)))
     air = jax.tree.map(lambda leaf: jnp.stack([leaf] * 2), air)
     found = Downwash()(together, air).wind_world_mps
     np.testing.assert_allclose(found.x, 3.0)

@@ -10,7 +10,7 @@ import pytest
 
 import kittiwake as kw
 from kittiwake.analysis.consistency import nees_bounds
-from kittiwake.core.instrument import AbstractSensorError
+from kittiwake.interfaces.instrument import AbstractSensorError
 
 SEEDS, SECONDS = 50, 300.0
 EVERY_S = 0.1

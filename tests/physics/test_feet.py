@@ -23,12 +23,12 @@ from tests.physics.stands import (
 )
 
 import kittiwake as kw
+from kittiwake.contact.deck import FIRST_DECK, GROUND
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Start
-from kittiwake.core.strong import strong
-from kittiwake.core.support import FIRST_DECK, GROUND
 from kittiwake.environment.platforms import FixedPlatform, MovingPlatform
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.feet import Feet
+from kittiwake.physics.landing_gear import LandingGear
 
 DT_S = 0.002
 OMEGA_RADPS, FRICTION = 120.0, 0.7
@@ -127,7 +127,7 @@ SEAWAY = MovingPlatform(
 @pytest.mark.slow
 @pytest.mark.parametrize("dt_s", [0.002, 0.01])
 def test_a_body_rides_a_deck_in_a_seaway_for_a_minute_without_creeping(dt_s):
-    begun = put_on(strong(SEAWAY.support(0.0)), 0.5, 0.3, STANDING_M)
+    begun = put_on(as_arrays(SEAWAY.support(0.0)), 0.5, 0.3, STANDING_M)
     result = stood(block(), begun, dt_s, round(60.0 / dt_s), platform=SEAWAY)
     place = array(result.on_surface)
     assert np.ptp(array(result.motion.position_world_m)[:, 0]) > 55.0
@@ -146,7 +146,7 @@ def test_a_body_rides_a_deck_in_a_seaway_for_a_minute_without_creeping(dt_s):
 def slid(angle_rad, steps):
     """The velocity down a slope at each step, of a body put on it at rest."""
     ground = slope(angle_rad)
-    support = strong(ground.support(0.0))
+    support = as_arrays(ground.support(0.0))
     result = stood(block(), put_on(support, 0.0, 0.0, STANDING_M), DT_S, steps, platform=ground)
     downhill = np.array([0.0, -math.cos(angle_rad), -math.sin(angle_rad)])
     return result, array(result.motion.velocity_world_mps) @ downhill
@@ -349,8 +349,8 @@ def test_mujoco_lets_the_same_cube_slide_as_far():
 
 def test_feet_without_a_point_are_refused():
     with pytest.raises(ValueError, match="points_body_m: is empty"):
-        Feet(())
+        LandingGear(())
 
 
 def test_feet_reach_as_far_as_the_farthest():
-    assert float(Feet(LEGS).reach_m) == pytest.approx(HALF_M * math.sqrt(3.0), rel=1e-12)
+    assert float(LandingGear(LEGS).reach_m) == pytest.approx(HALF_M * math.sqrt(3.0), rel=1e-12)

@@ -12,12 +12,12 @@ import pytest
 from tests.physics.flights import ALOFT, DT_S, HOVER, about_z, around, fly, pelican, rows_of, sticks
 
 import kittiwake as kw
+from kittiwake.core.commands import AttitudeThrottle
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.attitude_response import Disturbance, Motion, Pose
+from kittiwake.physics.attitude_response import AttitudeResponseMotion, Disturbance, EulerPose
 from kittiwake.physics.integrators import Phase
 
 
@@ -94,9 +94,11 @@ def test_gradients_of_a_flight_are_those_of_finite_differences():
 
 def tumbling(numbers):
     """A phase of nine numbers: angles, velocity and rates."""
-    pose = Pose(ALOFT, EulerZYX(*numbers[:3]))
+    pose = EulerPose(ALOFT, EulerZYX(*numbers[:3]))
     thrust = jnp.asarray(10.0)
-    motion = Motion(Vec3.of(numbers[3:6]), Vec3.of(numbers[6:]), thrust, Vec3.zero())
+    motion = AttitudeResponseMotion(
+        Vec3.of(numbers[3:6]), Vec3.of(numbers[6:]), thrust, Vec3.zero()
+    )
     return Phase(pose, motion)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tests.physics.bodies import KEY, around, vehicle
 
+from kittiwake.core.arrays import as_arrays
+from kittiwake.core.commands import RotorSpeeds
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import RotorSpeeds
-from kittiwake.core.strong import strong
 from kittiwake.environment.platforms import FixedPlatform
 from kittiwake.forces.ground_effect import CheesemanBennett
 from kittiwake.geometry.vec3 import Vec3
@@ -41,7 +41,7 @@ def hover_speed_radps(dynamics):
 @eqx.filter_jit
 def lift_n(dynamics, speed_radps, air, start):
     """The vertical force beside gravity on a body at rest whose rotors turn at a speed."""
-    state = strong(dynamics.init(start.kinematics(), air))
+    state = as_arrays(dynamics.init(start.kinematics(), air))
     speeds = (speed_radps,) * 4
     state = eqx.tree_at(lambda s: s.flight.phase.motion.speeds_radps, state, speeds)
     later = dynamics.step(state, RotorSpeeds(speeds), air, 1e-6, KEY)
@@ -49,7 +49,7 @@ def lift_n(dynamics, speed_radps, air, start):
 
 
 def lifted(dynamics, speed_radps, air, start=None):
-    return float(lift_n(dynamics, jnp.asarray(speed_radps), strong(air), start or Start()))
+    return float(lift_n(dynamics, jnp.asarray(speed_radps), as_arrays(air), start or Start()))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ PLATFORM = FixedPlatform(Vec3(0.0, 0.0, 2.0), length_m=1.0, width_m=2.0)
     ids=["over it", "over its corner", "beyond its end", "beyond its side", "under it"],
 )
 def test_a_platform_counts_as_the_surface_only_over_itself(place, height):
-    air = hovering_at(place.z).beside((strong(PLATFORM.support(0.0)),), place)
+    air = hovering_at(place.z).beside((as_arrays(PLATFORM.support(0.0)),), place)
     assert float(air.height_above_surface_m) == pytest.approx(height, abs=1e-14)
     near = hummingbird(ground_effect=TYPE)
     ratio = float(EFFECT.thrust_ratio(height, RADIUS))
@@ -126,10 +126,10 @@ def test_a_platform_counts_as_the_surface_only_over_itself(place, height):
 
 def test_the_torque_of_a_rotor_stays_that_of_free_air():
     near, free = (hummingbird(ground_effect=effect) for effect in (TYPE, None))
-    air = strong(hovering_at(0.1))
+    air = as_arrays(hovering_at(0.1))
     rates = []
     for dynamics in (near, free):
-        state = strong(dynamics.init(Start().kinematics(), air))
+        state = as_arrays(dynamics.init(Start().kinematics(), air))
         speeds = (500.0, 400.0, 500.0, 400.0)
         state = eqx.tree_at(
             lambda s: s.flight.phase.motion.speeds_radps, state, tuple(map(jnp.asarray, speeds))
@@ -144,7 +144,7 @@ def test_a_hover_above_ground_has_finite_gradients():
     near = hummingbird(ground_effect=TYPE)
 
     def lift(height):
-        return lift_n(near, jnp.asarray(460.0), strong(hovering_at(height)), Start())
+        return lift_n(near, jnp.asarray(460.0), as_arrays(hovering_at(height)), Start())
 
     slope = jax.grad(lift)(jnp.asarray(0.15))
     higher, lower = (lift(jnp.asarray(0.15 + step)) for step in (1e-5, -1e-5))

@@ -21,11 +21,9 @@ from tests.physics.otters import (
 from tests.physics.voyages import around
 
 import kittiwake as kw
+from kittiwake.core.commands import PropellerSpeeds
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import PropellerSpeeds
-from kittiwake.core.surroundings import Push
-from kittiwake.core.water import WaterSurface
 from kittiwake.environment.wind import ShearWind
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
@@ -34,6 +32,8 @@ from kittiwake.physics.cross_flow import CrossFlow
 from kittiwake.physics.marine_vessel import MarineMotion
 from kittiwake.physics.mass_matrix import MovedMass, Rows
 from kittiwake.physics.rigid_body import Pose, Twist
+from kittiwake.world.surroundings import Push
+from kittiwake.world.water import WaterSurface
 
 STRAIGHT = [(40.0, 40.0), (100.0, 100.0), (-60.0, -60.0)]
 TURNS = [(80.0, 60.0), (100.0, 80.0), (100.0, 50.0), (60.0, 100.0), (90.0, 0.0)]

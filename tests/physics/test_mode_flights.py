@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.core.ladder import ladder_path
+from kittiwake.interfaces.cascade import cascade_path
 
 DT_S = 0.001
 STEPS = 25_000
@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 def told(command):
-    return kw.ModeCommand(0.0).told(command)
+    return kw.ModeCommand(0.0).vehicle_parameters(command)
 
 
 ON_A_CIRCLE = told(kw.PositionYaw(AT, 0.0))
@@ -173,9 +173,9 @@ def circle(name, rate_radps=1.0):
 def test_position_and_euler_attitude_alone_are_the_first_mode():
     changes = {"vehicles.uav-gazebo.controller": ["position", "euler-attitude"]}
     alone = kw.load("hover-uav-gazebo", changes).scenario.vehicles["uav-gazebo"]
-    rungs = [rung.component for rung in alone.ladder]
-    path = ladder_path(rungs, kw.PositionYaw, alone.dynamics.native)
-    modes = kw.load("mode-tour").scenario.vehicles["drone"].ladder[0].component
+    rungs = [rung.component for rung in alone.cascade]
+    path = cascade_path(rungs, kw.PositionYaw, alone.dynamics.native)
+    modes = kw.load("mode-tour").scenario.vehicles["drone"].cascade[0].component
     expected = [modes.position, modes.acceleration, modes.attitude]
     assert [rungs[i] for i in path] == expected
     assert modes.position.natural_frequency_radps == 0.5

@@ -12,13 +12,13 @@ import yaml
 from tests.contract.examples import AHEAD, EXAMPLES, world
 
 import kittiwake as kw
+from kittiwake.contact.solid import THICKNESS_M
 from kittiwake.core.errors import MissingExtraError, ScenarioError
-from kittiwake.core.ray import Ray, cast
-from kittiwake.core.solid import THICKNESS_M
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.mujoco_engine import Mujoco
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
+from kittiwake.world.ray import Ray, cast
 
 GRAVITY_MPS2 = 9.81
 HALF_M, MASS_KG = 0.1, 1.0

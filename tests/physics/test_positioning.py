@@ -10,12 +10,12 @@ from tests.unit.sensors.sampling import seen
 
 import kittiwake as kw
 from kittiwake.analysis.consistency import nees_bounds
-from kittiwake.core.estimator import EstimatorInputs
+from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.kinematics import Start
-from kittiwake.core.strong import like, strong
 from kittiwake.estimation.anchor_ekf import AnchorEkf
 from kittiwake.estimation.dead_reckoning import DeadReckoning
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.estimator import EstimatorInputs
 from kittiwake.sensors.anchor_ranging import AnchorRanging
 from kittiwake.sensors.imu_sets import MicklischImu
 
@@ -39,7 +39,7 @@ def observed(estimator, sensor, places, speeds, dt_s):
     level, around = Start().kinematics(), seen()
 
     def motion(place, speed):
-        return strong(
+        return as_arrays(
             replace(
                 level,
                 position_world_m=Vec3.of(place),
@@ -65,14 +65,14 @@ def observed(estimator, sensor, places, speeds, dt_s):
                 true.velocity_world_mps - estimate.velocity_world_mps,
             )
             errors = jnp.concatenate([jnp.asarray(each.array) for each in off])
-            return like((sensed, believes), states), (
+            return match_dtypes((sensed, believes), states), (
                 errors,
                 jnp.eye(6) if told is None else told.covariance[:6, :6],
             )
 
         begun = estimator.begin(motion(places[0], speeds[0]), keys[0])
         ticks = jnp.arange(len(places)).astype(float)
-        states = strong((sensor.init(keys[1]), begun))
+        states = as_arrays((sensor.init(keys[1]), begun))
         return jax.lax.scan(step, states, (ticks, places, speeds))[1]
 
     fly = jax.jit(jax.vmap(one))

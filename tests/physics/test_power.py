@@ -11,9 +11,9 @@ import pytest
 from scipy.optimize import brentq
 from tests.physics.bodies import KEY, airborne, around
 
+from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.commands import RotorSpeeds
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import RotorSpeeds
-from kittiwake.core.strong import like, strong
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.vehicles import VEHICLES
 
@@ -57,11 +57,11 @@ def vehicle_parameters(name):
 @eqx.filter_jit
 def flown(dynamics, speed_radps, dt_s, steps, every=1):
     """The state after each ``every`` steps at one command for all motors, in still air."""
-    state = strong(dynamics.init(ALOFT.kinematics(), around()))
+    state = as_arrays(dynamics.init(ALOFT.kinematics(), around()))
     command = RotorSpeeds((speed_radps,) * 4)
 
     def once(state, _):
-        return like(dynamics.step(state, command, around(), dt_s, KEY), state), None
+        return match_dtypes(dynamics.step(state, command, around(), dt_s, KEY), state), None
 
     def block(state, _):
         later = jax.lax.scan(once, state, None, length=every)[0]
@@ -90,7 +90,7 @@ def test_a_rotor_has_gone_63_percent_of_its_way_after_its_time_constant(began, w
     rotors = {"type": "lumped", "thrust_ns2": 1e-5, "torque_nms2": 1e-7, "radius_m": 0.1}
     rotors |= {"max_speed_radps": 800.0, "spin_up_s": 0.05, "spin_down_s": 0.08}
     dynamics = airborne("hummingbird", rotor=rotors)
-    begun = strong(dynamics.init(ALOFT.kinematics(), around()))
+    begun = as_arrays(dynamics.init(ALOFT.kinematics(), around()))
     state = eqx.tree_at(
         lambda s: s.flight.phase.motion.speeds_radps, begun, (jnp.asarray(began),) * 4
     )
@@ -98,7 +98,7 @@ def test_a_rotor_has_gone_63_percent_of_its_way_after_its_time_constant(began, w
         lambda s: dynamics.step(s, RotorSpeeds((wanted,) * 4), around(), lag_s / 50, KEY)
     )
     for _ in range(50):
-        state = like(step(state), state)
+        state = match_dtypes(step(state), state)
     gone = (float(state.flight.phase.motion.speeds_radps[0]) - began) / (wanted - began)
     # RK4 at a fiftieth of the lag errs by (1/50)^4 / 120 of what is left
     assert math.isclose(gone, 1.0 - math.exp(-1.0), rel_tol=1e-8)
@@ -152,7 +152,7 @@ def test_energy_drawn_is_what_the_rotors_and_the_electronics_took():
 def test_a_rotor_that_the_air_drives_gives_nothing_back():
     os4 = airborne("os4", battery={**AR_DRONE, "electronics_w": 0.0})
     falling = Start(ALOFT.position_world_m, velocity_world_mps=Vec3(0.0, 0.0, -30.0))
-    state = strong(os4.init(falling.kinematics(), around()))
+    state = as_arrays(os4.init(falling.kinematics(), around()))
     later = os4.step(state, RotorSpeeds((hover_radps(os4),) * 4), around(), 0.002, KEY)
     assert float(later.battery.current_a) == 0.0
     assert float(later.battery.charge) == 1.0

@@ -12,14 +12,14 @@ import pytest
 from tests.contract.examples import CRUISING, command
 from tests.physics.bodies import KEY, airborne, around, body
 
+from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.commands import RotorSpeeds, ThrustTorque
 from kittiwake.core.kinematics import Start
-from kittiwake.core.parts import Flow
-from kittiwake.core.signals import RotorSpeeds, ThrustTorque
-from kittiwake.core.strong import like, strong
 from kittiwake.environment.regions import ForceRegion, WindRegion
 from kittiwake.forces.drag import LinearDrag, QuadraticDrag
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.parts import Flow
 
 FORCE = Vec3(0.3, -0.2, 0.1)
 NOTHING = ThrustTorque(0.0, Vec3.zero())
@@ -52,7 +52,7 @@ def stepped(name):
     order = command(dynamics, CRUISING)
 
     def flight(start, air, dt_s):
-        state = strong(dynamics.init(start, air))
+        state = as_arrays(dynamics.init(start, air))
         later = dynamics.step(state, order, air, dt_s, KEY)
         return dynamics.kinematics(state), dynamics.kinematics(later)
 
@@ -64,7 +64,7 @@ def plain_and_pushed(name, region, start, dt_s=1e-4):
     here = start.kinematics()
     nowhere = ForceRegion(region.from_world_m, region.to_world_m, Vec3.zero())
     felt = (box.felt(here, flown_by(name).size_body_m, around()) for box in (nowhere, region))
-    return [stepped(name)(strong(here), strong(air), dt_s) for air in felt]
+    return [stepped(name)(as_arrays(here), as_arrays(air), dt_s) for air in felt]
 
 
 def gains(name, push, start=START, dt_s=1e-4, quantity="velocity_world_mps"):
@@ -76,7 +76,7 @@ def gains(name, push, start=START, dt_s=1e-4, quantity="velocity_world_mps"):
 @eqx.filter_jit
 def through(dynamics, start, regions, dt_s, steps, order=NOTHING, gravity_mps2=0.0):
     """The motion at each tick of a flight through regions, felt anew at each."""
-    calm = strong(around(gravity_mps2=gravity_mps2))
+    calm = as_arrays(around(gravity_mps2=gravity_mps2))
 
     def felt(state):
         here = dynamics.kinematics(state)
@@ -87,9 +87,9 @@ def through(dynamics, start, regions, dt_s, steps, order=NOTHING, gravity_mps2=0
 
     def step(state, _):
         later = dynamics.step(state, order, felt(state), dt_s, KEY)
-        return like(later, state), dynamics.kinematics(state)
+        return match_dtypes(later, state), dynamics.kinematics(state)
 
-    state = strong(dynamics.init(start.kinematics(), calm))
+    state = as_arrays(dynamics.init(start.kinematics(), calm))
     return jax.lax.scan(step, state, None, length=steps)[1]
 
 
@@ -268,7 +268,7 @@ def test_rotors_of_a_vehicle_half_inside_are_each_in_their_own_wind(name):
     winds = [wind * (0.5 + 0.5 * hub.x / arm) for hub in dynamics.hubs_body_m]
     speeds = (400.0, 420.0, 440.0, 380.0)
     expected = rotors_in_their_own_winds(dynamics, winds, speeds)
-    state = strong(dynamics.init(Start().kinematics(), inside))
+    state = as_arrays(dynamics.init(Start().kinematics(), inside))
     state = eqx.tree_at(
         lambda s: s.flight.phase.motion.speeds_radps, state, tuple(map(jnp.asarray, speeds))
     )
@@ -285,7 +285,7 @@ def test_a_wind_from_above_on_one_side_tips_a_vehicle_to_that_side():
     dynamics = flown_by("hummingbird")
     here = Start().kinematics()
     inside = box_of_wind(Vec3(0.0, 0.0, -4.0), 0.0).felt(here, dynamics.size_body_m, around())
-    _, later = stepped("hummingbird")(strong(here), strong(inside), 1e-3)
+    _, later = stepped("hummingbird")(as_arrays(here), as_arrays(inside), 1e-3)
     # the rotor in front lifts less: the nose goes down, which is a positive rate about y
     assert later.angular_velocity_body_radps.y > 0.0
     assert abs(float(later.angular_velocity_body_radps.x)) < 1e-9

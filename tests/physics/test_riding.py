@@ -13,15 +13,15 @@ from tests.physics.flights import rows_of
 from tests.physics.voyages import around, sailing, strider
 
 import kittiwake as kw
+from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.commands import RudderThrust
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import RudderThrust
-from kittiwake.core.strong import like, strong
-from kittiwake.core.water import Waterplane
-from kittiwake.core.waves import Sea
 from kittiwake.environment.waves.irregular import JonswapSea
 from kittiwake.environment.waves.regular import RegularWaves
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.riding import Response, Swing
+from kittiwake.physics.riding import SecondOrderResponse, Swing
+from kittiwake.world.water import Waterplane
+from kittiwake.world.waves import WaveProcess
 
 G, DT_S = 9.81, 0.01
 # nothing but the waves moves it
@@ -47,7 +47,7 @@ def felt(model, waves, motion):
 @eqx.filter_jit
 def _ridden(model, sea, start, steps, rudder_rad, dt_s):
     key = jax.random.key(0)
-    begun = strong(sea.init(key))
+    begun = as_arrays(sea.init(key))
 
     def here(motion, tick):
         time_s = jnp.asarray(tick, float) * dt_s
@@ -56,11 +56,11 @@ def _ridden(model, sea, start, steps, rudder_rad, dt_s):
     def step(state, tick):
         world = here(model.kinematics(state), tick)
         command = RudderThrust(jnp.asarray(rudder_rad, float), jnp.zeros(()))
-        later = like(model.step(state, command, world, dt_s, key), state)
+        later = match_dtypes(model.step(state, command, world, dt_s, key), state)
         return later, (model.kinematics(state), world.water)
 
     motion = start.kinematics()
-    first = strong(model.init(motion, here(motion, 0)))
+    first = as_arrays(model.init(motion, here(motion, 0)))
     return jax.lax.scan(step, first, jnp.arange(steps))[1]
 
 
@@ -69,7 +69,12 @@ def ridden(kind, seconds, model=None, start=None, rudder_rad=0.0, dt_s=DT_S):
     model = strider() if model is None else model
     start = sailing(0.0) if start is None else start
     return _ridden(
-        model, Sea(kind, G), strong(start), round(seconds / dt_s), rudder_rad, float(dt_s)
+        model,
+        WaveProcess(kind, G),
+        as_arrays(start),
+        round(seconds / dt_s),
+        rudder_rad,
+        float(dt_s),
     )
 
 
@@ -78,7 +83,7 @@ def ridden(kind, seconds, model=None, start=None, rudder_rad=0.0, dt_s=DT_S):
 
 def test_resonance_is_as_high_as_the_damping_lets_it():
     w, zeta, dt = 10.0, 0.2, 1e-3
-    response, times = Response(w, zeta), jnp.arange(0.0, 20.0, 1e-3)
+    response, times = SecondOrderResponse(w, zeta), jnp.arange(0.0, 20.0, 1e-3)
 
     def step(swing, time_s):
         later = response.next(swing, jnp.sin(w * time_s), dt)
@@ -93,9 +98,11 @@ def test_response_settles_and_never_diverges_at_any_step():
     for dt in (1e-3, 0.1, 10.0):
         swing = Swing(jnp.asarray(0.3), jnp.asarray(-2.0))
         for _ in range(60):
-            swing = Response(12.0, 0.5).next(swing, 1.0, dt)
+            swing = SecondOrderResponse(12.0, 0.5).next(swing, 1.0, dt)
             assert abs(float(swing.displacement)) < 3.0
-    settled = jax.lax.fori_loop(0, 1000, lambda _, s: Response(12.0, 0.5).next(s, 1.0, 0.02), swing)
+    settled = jax.lax.fori_loop(
+        0, 1000, lambda _, s: SecondOrderResponse(12.0, 0.5).next(s, 1.0, 0.02), swing
+    )
     assert float(settled.displacement) == pytest.approx(1.0, abs=1e-9)
 
 
@@ -110,7 +117,7 @@ def test_long_wave_is_followed_in_height_and_slope(yaw):
     np.testing.assert_allclose(motion.position_world_m.z, height, atol=2.0 * late)
     assert height.max() > 1.9
     deck = jax.vmap(strider().deck.carried_by)(motion)
-    normal = rows_of(jax.vmap(lambda q: q.rotate(Vec3(0.0, 0.0, 1.0)))(deck.q_world_from_support))
+    normal = rows_of(jax.vmap(lambda q: q.rotate(Vec3(0.0, 0.0, 1.0)))(deck.q_world_from_deck))
     slopes = np.stack([-water.slope_east, -water.slope_north], axis=1)
     assert np.hypot(*slopes.T).max() > 0.02
     steepest = 2.0 * (2.0 * math.pi / 20.0) ** 2 / G
@@ -194,7 +201,7 @@ def test_waves_push_down_the_slope(parameters):
     model = strider(**{**BARE, **parameters})
     kind = RegularWaves(0.2, 4.0, towards_rad=0.9, phase_rad=1.0)
     start = dataclasses.replace(sailing(0.0), yaw_rad=0.4)
-    waves = Sea(kind, G).init(jax.random.key(0))
+    waves = WaveProcess(kind, G).init(jax.random.key(0))
     world = felt(model, waves, start.kinematics())
     state = model.init(start.kinematics(), world)
     gained = model.derivative(state.phase, 0.0, 0.0, world).motion
@@ -236,13 +243,13 @@ def test_gradients_through_a_voyage_in_waves_are_finite():
     kind = JonswapSea(sea_state=2, spreading=5.0, components=5)
 
     def end(model, speed):
-        motion, _ = _ridden(model, Sea(kind, G), start_at(speed), 30, 0.1, DT_S)
+        motion, _ = _ridden(model, WaveProcess(kind, G), start_at(speed), 30, 0.1, DT_S)
         last = jax.tree.map(lambda leaf: leaf[-1], motion)
         return sum(jax.tree.leaves(last))
 
     def start_at(speed):
         zero = jnp.zeros(())
-        return dataclasses.replace(strong(Start()), velocity_world_mps=Vec3(speed, zero, zero))
+        return dataclasses.replace(as_arrays(Start()), velocity_world_mps=Vec3(speed, zero, zero))
 
     traced = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), strider())
     found = eqx.filter_grad(lambda both: end(*both))((traced, jnp.asarray(1.0)))

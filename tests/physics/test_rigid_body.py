@@ -13,14 +13,14 @@ from scipy.spatial.transform import Rotation
 from tests.physics.bodies import KEY, airborne, around, body, flown, turned
 
 import kittiwake as kw
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Start
-from kittiwake.core.parts import Flow
-from kittiwake.core.strong import strong
 from kittiwake.core.wrench import Wrench
 from kittiwake.forces.drag import LinearDrag, QuadraticDrag, RotationDamping
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.parts import Flow
 from kittiwake.physics.integrators import INTEGRATORS
 from kittiwake.physics.rigid_body import Twist
 
@@ -196,7 +196,7 @@ def test_flight_turns_with_the_world(name):
         TUMBLE.angular_velocity_body_radps,
     )
     straight, other = (
-        flown(dynamics, strong(start), command, 0.002, 500, strong(around(air)), 50)
+        flown(dynamics, as_arrays(start), command, 0.002, 500, as_arrays(around(air)), 50)
         for start, air in ((TUMBLE, wind), (turned_start, turned(wind, angle)))
     )
     turn = Rotation.from_euler("z", angle)
@@ -217,7 +217,7 @@ def test_each_rotor_tips_the_body_away_from_itself(name):
         speeds = [speed] * 4
         speeds[number] *= 1.05
         command = kw.RotorSpeeds(tuple(speeds))
-        motion = flown(dynamics, Start(), strong(command), 0.001, 20, around(), 20)
+        motion = flown(dynamics, Start(), as_arrays(command), 0.001, 20, around(), 20)
         omega = motion.angular_velocity_body_radps
         for rate, lever in ((omega.x[-1], hub.y), (omega.y[-1], -hub.x)):
             if lever:

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.solids import Solid, assembled, crossed_quadrotor, cuboid, cylinder
+from kittiwake.physics.mass_elements import (
+    MassElement,
+    assembled,
+    crossed_quadrotor,
+    cuboid,
+    cylinder,
+)
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
@@ -54,9 +60,9 @@ def test_cylinder_is_its_integral(axis):
 def test_assembly_is_the_integral_over_its_parts():
     hull, arm, skid = (0.02, 0.01, 0.05), (0.1, -0.2, 0.03), (-0.05, 0.1, -0.15)
     found = assembled(
-        Solid(0.4, cuboid(0.4, Vec3(0.3, 0.2, 0.1)), Vec3(*hull)),
-        Solid(0.1, cylinder(0.1, 0.02, 0.5, "y"), Vec3(*arm)),
-        Solid(0.05, cylinder(0.05, 0.01, 0.3, "x"), Vec3(*skid)),
+        MassElement(0.4, cuboid(0.4, Vec3(0.3, 0.2, 0.1)), Vec3(*hull)),
+        MassElement(0.1, cylinder(0.1, 0.02, 0.5, "y"), Vec3(*arm)),
+        MassElement(0.05, cylinder(0.05, 0.01, 0.3, "x"), Vec3(*skid)),
     )
     points, masses = both(
         box(0.4, (0.3, 0.2, 0.1), hull),
@@ -91,11 +97,11 @@ def test_quarter_turn_leaves_a_square_quadrotor_as_it_is():
 
 def test_moving_the_whole_moves_nothing_within():
     parts = [
-        Solid(0.4, cuboid(0.4, Vec3(0.3, 0.2, 0.1)), Vec3(0.1, 0.0, 0.0)),
-        Solid(0.1, cylinder(0.1, 0.02, 0.5, "z"), Vec3(0.0, 0.2, 0.1)),
+        MassElement(0.4, cuboid(0.4, Vec3(0.3, 0.2, 0.1)), Vec3(0.1, 0.0, 0.0)),
+        MassElement(0.1, cylinder(0.1, 0.02, 0.5, "z"), Vec3(0.0, 0.2, 0.1)),
     ]
     shift = Vec3(3.0, -2.0, 1.0)
-    moved = [Solid(s.mass_kg, s.inertia_kgm2, s.center_body_m + shift) for s in parts]
+    moved = [MassElement(s.mass_kg, s.inertia_kgm2, s.center_body_m + shift) for s in parts]
     here, there = assembled(*parts), assembled(*moved)
     np.testing.assert_allclose(
         there.inertia_kgm2.matrix, here.inertia_kgm2.matrix, rtol=0, atol=1e-14

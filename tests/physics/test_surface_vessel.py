@@ -14,14 +14,14 @@ from tests.physics.voyages import DT_S, around, orders, sail, sailing, strider
 import kittiwake as kw
 from kittiwake.control.vessel_heading_speed import VesselHeadingSpeed
 from kittiwake.control.vessel_position import VesselPosition
+from kittiwake.core.commands import PositionYaw
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.hull import slender_body_derivatives
 from kittiwake.physics.integrators import Phase
 from kittiwake.physics.rudder import Rudder
-from kittiwake.physics.surface_vessel import SurfaceMotion, SurfacePose
+from kittiwake.physics.surface_vessel import VesselMotion, VesselPose
 
 LEVER_M = 0.34727
 SOURCE_INFLOW = {"vehicles.strider.parameters.rudder.inflow_x_body_m": LEVER_M}
@@ -248,7 +248,7 @@ def powers(model, motions):
 
     def power(motion):
         u, v, r, rudder = motion
-        phase = Phase(SurfacePose(0.0, 0.0, 0.3), SurfaceMotion(u, v, r, rudder))
+        phase = Phase(VesselPose(0.0, 0.0, 0.3), VesselMotion(u, v, r, rudder))
         rates = model.derivative(phase, 0.0, 0.0, around()).motion
         found = jax.jvp(
             lambda *nu: kinetic_energy_j(model, *nu),

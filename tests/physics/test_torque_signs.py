@@ -9,9 +9,9 @@ import pytest
 from tests.physics.bodies import KEY, airborne, around
 
 from kittiwake.control.mixer import Mixer
+from kittiwake.core.arrays import as_arrays
+from kittiwake.core.commands import RotorSpeeds, ThrustTorque
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import RotorSpeeds, ThrustTorque
-from kittiwake.core.strong import strong
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.multirotor import Multirotor
 from kittiwake.scenario.parameters import build_component
@@ -25,7 +25,7 @@ STEPS = 20
 
 @cache
 def hovering_speed(name):
-    told = airborne(name).told(9.81)
+    told = airborne(name).vehicle_parameters(9.81)
     return float(np.sqrt(told["mass_kg"] * 9.81 / (len(told["spins"]) * told["thrust_ns2"])))
 
 
@@ -49,7 +49,7 @@ def momenta_after_a_rotor_was_faster(name):
         def step(state, _):
             return dynamics.step(state, command, air, DT_S, KEY), None
 
-        state = strong(dynamics.init(Start().kinematics(), air))
+        state = as_arrays(dynamics.init(Start().kinematics(), air))
         state = jax.lax.scan(step, state, None, length=STEPS)[0]
         omega = dynamics.kinematics(state).angular_velocity_body_radps
         return dynamics.inertia_kgm2.times(omega).array
@@ -72,8 +72,8 @@ def test_a_faster_rotor_turns_the_body_as_its_place_and_spin_say(name):
 @pytest.mark.parametrize("name", MULTIROTORS)
 def test_the_mixer_makes_one_rotor_faster_for_the_torque_of_that_rotor(name):
     dynamics, speed = airborne(name), hovering_speed(name)
-    mixer = build_component(Mixer, Mixer.fitted(dynamics, 9.81), str)
-    told = dynamics.told(9.81)
+    mixer = build_component(Mixer, Mixer.with_vehicle_defaults(dynamics, 9.81), str)
+    told = dynamics.vehicle_parameters(9.81)
     arms = np.array([[hub.x, hub.y] for hub in dynamics.hubs_body_m])
     for i, spin in enumerate(dynamics.spins):
         speeds = speed * np.where(np.arange(4) == i, FASTER, 1.0)

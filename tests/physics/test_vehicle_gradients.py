@@ -49,16 +49,16 @@ def flight(scenario):
 
         def changed(vehicle):
             vehicle = eqx.tree_at(
-                lambda v: (v.dynamics.mass_kg, gain_of(v.ladder[0].component)),
+                lambda v: (v.dynamics.mass_kg, gain_of(v.cascade[0].component)),
                 vehicle,
                 replace_fn=lambda x: jnp.asarray(x, float),
             )
             vehicle = eqx.tree_at(
-                lambda v: (v.dynamics.mass_kg, gain_of(v.ladder[0].component)),
+                lambda v: (v.dynamics.mass_kg, gain_of(v.cascade[0].component)),
                 vehicle,
                 (
                     vehicle.dynamics.mass_kg * mass,
-                    gain_of(vehicle.ladder[0].component) * gain,
+                    gain_of(vehicle.cascade[0].component) * gain,
                 ),
             )
             start = vehicle.start.velocity_world_mps

@@ -9,14 +9,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kittiwake.core.commands import RudderThrust
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import RudderThrust
-from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.surface_vessel import SurfaceVessel
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.vehicle_builder import merged
 from kittiwake.vehicles.strider import STRIDER
+from kittiwake.world.surroundings import Air, Surroundings
 
 DT_S = 0.01
 

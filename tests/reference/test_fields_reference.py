@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from kittiwake.core.kinematics import Start
-from kittiwake.core.plume import Site
-from kittiwake.core.world import FlightArea
 from kittiwake.environment.plumes.dispersion import DispersedCloud
 from kittiwake.environment.plumes.downwind import Downwind
 from kittiwake.environment.plumes.gaussian import GaussianPlume
@@ -17,6 +15,8 @@ from kittiwake.environment.plumes.puffs import PuffCloud
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.person_camera import PersonCamera, Scores
 from kittiwake.sensors.view import view_of
+from kittiwake.world.plume import Site
+from kittiwake.world.world import FlightArea
 
 DATA = Path(__file__).parent / "data"
 # the figures' sources, 10 and 20 m up

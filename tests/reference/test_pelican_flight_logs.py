@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kittiwake.core.commands import AttitudeThrottle
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import AttitudeThrottle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
 

@@ -15,17 +15,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kittiwake.core.gps_time import utc_from_gps
 from kittiwake.core.kinematics import Start
-from kittiwake.core.satellites import SKY, Satellites
-from kittiwake.core.sensor import SensorInputs
-from kittiwake.core.surroundings import Air, Surroundings
-from kittiwake.core.world import Origin
 from kittiwake.environment.satellites.choice import frame_at
+from kittiwake.environment.satellites.gps_time import utc_from_gps
 from kittiwake.environment.satellites.precise import PreciseConstellation
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.scenario.sp3 import read_sp3
+from kittiwake.interfaces.sensor import SensorInputs
+from kittiwake.scenario.files.sp3 import read_sp3
 from kittiwake.sensors.gnss import Gnss
+from kittiwake.world.satellites import SKY, SatelliteProcess
+from kittiwake.world.surroundings import Air, Surroundings
+from kittiwake.world.world import Origin
 
 FOLDER = Path(os.environ.get("KITTIWAKE_REFERENCE", "no-folder-is-named"))
 ORBITS, POSITIONS = FOLDER / "ngs15992_16to17.sp3", FOLDER / "g_satellite_positions.csv"
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.skipif(
 
 def satellites(numbers=None):
     constellation = PreciseConstellation(read_sp3(ORBITS), numbers)
-    return Satellites(constellation.orbits(ORIGIN, START_UTC), constellation.errors)
+    return SatelliteProcess(constellation.orbits(ORIGIN, START_UTC), constellation.errors)
 
 
 def test_satellite_positions_are_those_of_qrsim_to_a_millimeter():

@@ -926,7 +926,8 @@ def test_a_signal_ends_a_run_in_order(number, long_run):
 def test_a_stop_before_the_flight_says_that_nothing_was_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "kittiwake.runtime.course.Compiled.begin", Mock(side_effect=KeyboardInterrupt)
+        "kittiwake.runtime.flight_executor.CompiledExecutor.begin",
+        Mock(side_effect=KeyboardInterrupt),
     )
     answer = kittiwake_does("run", *PLAIN, "--out", "here", "--quiet")
     assert answer.err.strip() == "stopped before the flight began; nothing was written"

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from kittiwake.analysis.table import NEAREST_OBSTACLE
-from kittiwake.core import world
 from kittiwake.core.errors import ScenarioError
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document
+from kittiwake.world import world
 
 WALL = {"type": "box", "center_world_m": [3.5, 0, 2], "sides_m": [1, 8, 4]}
 RATE_HZ = 200

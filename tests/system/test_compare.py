@@ -19,7 +19,7 @@ import kittiwake.cli.compare
 from kittiwake.analysis.comparison import summaries
 from kittiwake.analysis.comparison_picture import draw_comparison
 from kittiwake.analysis.overview import look
-from kittiwake.analysis.response import Response, Trial
+from kittiwake.analysis.response import ResponseMetrics, Trial
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import STATE_COLUMNS, Table
 from kittiwake.cli import main
@@ -124,7 +124,7 @@ def trial(controllers, seed, settling_time_s):
     times = np.linspace(0.0, 2.0, 21)
     given = dict.fromkeys([*STATE_COLUMNS, *SETPOINT_WORLD_M], 0.0) | {"time_s": times, "qw": 1.0}
     values = np.stack([np.broadcast_to(v, times.shape) for v in given.values()], axis=1)
-    found = Response(None, settling_time_s, None, 0.1 * seed, 12.0, None, {})
+    found = ResponseMetrics(None, settling_time_s, None, 0.1 * seed, 12.0, None, {})
     return Trial(controllers, "tern", seed, "completed", found, Table(tuple(given), values))
 
 

@@ -32,8 +32,8 @@ from tests.unit.adapters.flocks import (
 import kittiwake as kw
 import kittiwake.cli.run
 from kittiwake.adapters.hub.client import Member
+from kittiwake.adapters.hub.flock_server import FlockServer
 from kittiwake.adapters.hub.frames import LENGTH, MAX_FRAME, framed
-from kittiwake.adapters.hub.hive import Hive
 from kittiwake.adapters.hub.limits import Limits
 from kittiwake.adapters.hub.packets import (
     VERSION,
@@ -43,7 +43,7 @@ from kittiwake.adapters.hub.packets import (
     Hello,
     Idle,
     Reason,
-    Refused,
+    Refusal,
     SetPoint,
     Update,
     decoded_from_hub,
@@ -75,7 +75,7 @@ def scenario(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def compiled(scenario):
-    hive = Hive(load_scenario(scenario))
+    hive = FlockServer(load_scenario(scenario))
     hive.compile()
     return hive
 
@@ -287,7 +287,7 @@ def test_in_real_time_the_newest_set_point_comes_at_once(hive):
 
 
 def test_set_points_carry_acceleration_for_members_that_report_theirs(tmp_path):
-    hive = Hive(load_scenario(write_scenario(tmp_path, 1), [FEED_FORWARD]))
+    hive = FlockServer(load_scenario(write_scenario(tmp_path, 1), [FEED_FORWARD]))
     hive.compile()
     (name,) = hive.places
     velocity_mps, acceleration_mps2 = (0.5, 0.0, 0.0), (0.1, 0.2, 0.3)
@@ -661,7 +661,7 @@ class Vandal:
     def refused(self, message, *reasons):
         self.raw.socket.sendall(LENGTH.pack(len(message)) + message)
         answer = self.raw.receive()
-        assert isinstance(answer, Refused), answer
+        assert isinstance(answer, Refusal), answer
         assert answer.reason in reasons
         self.got[answer.reason] += 1
 
@@ -686,7 +686,7 @@ class Vandal:
         message[self.random.randrange(len(message))] ^= 1 << self.random.randrange(8)
         self.raw.socket.sendall(LENGTH.pack(len(message)) + message)
         answer = self.raw.receive()
-        if isinstance(answer, Refused):
+        if isinstance(answer, Refusal):
             self.got[answer.reason] += 1
         else:
             self.taken += 1
@@ -907,7 +907,7 @@ def test_a_token_that_is_no_text_is_told(scenario, tmp_path, command):
 
 
 def test_missions_of_flocks_are_flown_in_real_time(tmp_path):
-    hive = Hive(load_scenario(write_mission(tmp_path)))
+    hive = FlockServer(load_scenario(write_mission(tmp_path)))
     hub = Hub(hive)
     with serving(hub) as ports, ExitStack() as stack:
         members = [

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.core.footing import NOTHING
-from kittiwake.core.strong import strong
-from kittiwake.core.support import FIRST_DECK
+from kittiwake.contact.deck import FIRST_DECK
+from kittiwake.contact.ground_contact import NOTHING
+from kittiwake.core.arrays import as_arrays
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
@@ -265,7 +265,7 @@ def test_a_vehicle_takes_off_again_from_a_deck_that_sails_and_forgets_its_grip(r
     assert (gone.grip_y_m == 0.0).all()
     # one in the same place and motion that has never stood anywhere
     block = simulation.scenario.vehicles["block"].dynamics
-    footing = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], strong(block.feet.init()))
+    footing = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], as_arrays(block.feet.init()))
     fresh = eqx.tree_at(
         lambda feet: (feet.over, feet.airborne_s),
         footing,

@@ -10,7 +10,7 @@ import pytest
 
 from kittiwake.cli import page as page_module
 from kittiwake.cli.hub import token_in
-from kittiwake.cli.page import Page, open_page
+from kittiwake.cli.page import PageOptions, open_page
 
 TOKEN = "a secret of the cockpit"
 
@@ -33,7 +33,7 @@ def token_file(tmp_path):
 
 
 def shown(token_file):
-    page = Page(0, "127.0.0.1", token_file, browser=True, quiet=True)
+    page = PageOptions(0, "127.0.0.1", token_file, browser=True, quiet=True)
     return open_page(lambda _: nullcontext(), page)
 
 

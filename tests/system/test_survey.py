@@ -10,7 +10,7 @@ from tests.system.commands import kittiwake_does
 
 import kittiwake as kw
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.survey import Truth, found_by_probes
+from kittiwake.analysis.survey import TrueField, found_by_probes
 from kittiwake.analysis.survey_maps import draw_survey
 from kittiwake.scenario.load import load_scenario
 
@@ -75,7 +75,7 @@ def test_a_survey_is_exported_as_points_and_as_a_map(run):
 def test_a_perfect_probe_says_what_the_field_of_the_seed_is(run):
     """So that the map's background is what was flown through."""
     log, scenario = kw.Log.read(run), kw.load(str(run / "scenario.yaml")).scenario
-    truth = Truth.of(scenario, "algae", scenario.seed, log)
+    truth = TrueField.of(scenario, "algae", scenario.seed, log)
     for found in found_by_probes(log):
         there = truth.at(found.positions_world_m[:, :2], 0.0)
         np.testing.assert_allclose(there, found.values, rtol=1e-9)
@@ -98,7 +98,7 @@ vehicles:
 def test_a_log_that_does_not_say_its_precision_is_one_in_double_precision(run):
     log, scenario = kw.Log.read(run), kw.load(str(run / "scenario.yaml")).scenario
     for one in (log, replace(log, summary=None)):
-        assert not Truth.of(scenario, "algae", 0, one).single_precision
+        assert not TrueField.of(scenario, "algae", 0, one).single_precision
 
 
 @pytest.mark.parametrize(("precision", "off"), [("float64", 1e-12), ("float32", 1e-5)])
@@ -108,7 +108,7 @@ def test_the_field_of_one_that_holds_is_that_of_its_precision(tmp_path, precisio
     simulation = kw.load(str(tmp_path / "holding.yaml"), precision=precision)
     log = simulation.run()
     assert log.summary["metrics"].get("precision", "float64") == precision
-    truth = Truth.of(simulation.scenario, "algae", log.summary["seed"], log)
+    truth = TrueField.of(simulation.scenario, "algae", log.summary["seed"], log)
     [found] = found_by_probes(log)
     assert found.positions_world_m[0].tolist() == [2.0, 3.0, 0.0]
     there = truth.at(found.positions_world_m[:, :2], 0.0)

@@ -5,7 +5,7 @@ import pytest
 
 import kittiwake as kw
 from kittiwake.scenario import library
-from kittiwake.scenario.arming import armed
+from kittiwake.scenario.dormant_faults import with_dormant_faults
 from kittiwake.scenario.load import load_scenario
 
 # whose guidance, estimators and sensors say most; a thousand are traced like eight
@@ -22,7 +22,7 @@ LEFT_OUT = {"flock-1000"}
     ],
 )
 def test_a_step_can_be_traced_with_numbers_that_are_not_known(name):
-    fleet = armed(load_scenario(name, []), {}).fleet(tunable=True)
+    fleet = with_dormant_faults(load_scenario(name, []), {}).fleet(tunable=True)
     with jax.enable_x64(True):
         form = jax.eval_shape(lambda: fleet.init(kw.seed_key(0)))
         later, _ = jax.eval_shape(fleet.step, form)

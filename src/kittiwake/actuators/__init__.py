@@ -1,12 +1,12 @@
 """What drives a vehicle, and how it breaks: batteries and faults."""
 
-from kittiwake.core.registry import Entry, Registry
+from kittiwake.core.registry import Registry, RegistryEntry
 
 BATTERIES = Registry(
     "batteries",
     "battery",
     {
-        "lithium-polymer": Entry(
+        "lithium-polymer": RegistryEntry(
             "kittiwake.actuators.battery:LithiumPolymer",
             "cells in series with inner resistance: charge, voltage sag, empty or not",
         ),
@@ -17,17 +17,19 @@ FAULTS = Registry(
     "faults",
     "fault",
     {
-        "motor": Entry(
+        "motor": RegistryEntry(
             "kittiwake.actuators.motor_fault:MotorFault",
             "a rotor turns at a share of its speed, or not at all",
         ),
-        "propeller": Entry(
+        "propeller": RegistryEntry(
             "kittiwake.actuators.propeller_fault:PropellerFault", "a vessel's thrust is lost"
         ),
-        "shaft": Entry(
+        "shaft": RegistryEntry(
             "kittiwake.actuators.shaft_fault:ShaftFault",
             "one of a vessel's two propellers turns at a share of its speed, or not at all",
         ),
-        "rudder": Entry("kittiwake.actuators.rudder_fault:RudderFault", "a vessel's rudder jams"),
+        "rudder": RegistryEntry(
+            "kittiwake.actuators.rudder_fault:RudderFault", "a vessel's rudder jams"
+        ),
     },
 )

@@ -23,8 +23,8 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.parts import AbstractBattery
 from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.interfaces.parts import AbstractBattery
 
 SHARE = Bounds(0.0, 1.0, open_below=True)
 

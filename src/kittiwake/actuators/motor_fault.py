@@ -5,9 +5,9 @@ from typing import Annotated, ClassVar
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, Bounds
-from kittiwake.core.dynamics import AbstractFault
-from kittiwake.core.signals import RotorSpeeds
+from kittiwake.core.commands import RotorSpeeds
 from kittiwake.geometry.scalar import Count, Real
+from kittiwake.interfaces.dynamics import AbstractFault
 
 ROTORS = Bounds(0.0, 3.0)
 
@@ -19,7 +19,7 @@ class MotorFault(AbstractFault):
     0, as the columns of the log do.
     """
 
-    signal: ClassVar[type] = RotorSpeeds
+    command: ClassVar[type] = RotorSpeeds
 
     at_s: Annotated[Real, NOT_NEGATIVE]
     rotor: Annotated[Count, ROTORS]

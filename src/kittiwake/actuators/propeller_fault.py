@@ -5,15 +5,15 @@ from typing import Annotated, ClassVar
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE
-from kittiwake.core.dynamics import AbstractFault
-from kittiwake.core.signals import RudderThrust
+from kittiwake.core.commands import RudderThrust
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.dynamics import AbstractFault
 
 
 class PropellerFault(AbstractFault):
     """From ``at_s`` on the propeller gives only a share of the thrust that it is asked for."""
 
-    signal: ClassVar[type] = RudderThrust
+    command: ClassVar[type] = RudderThrust
 
     at_s: Annotated[Real, NOT_NEGATIVE]
     keeps: Annotated[Real, FRACTION] = 0.0

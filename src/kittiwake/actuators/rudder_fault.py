@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
-from kittiwake.core.dynamics import AbstractFault
+from kittiwake.core.commands import RudderThrust
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.signals import RudderThrust
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.dynamics import AbstractFault
 
 ANGLES = Bounds(-math.pi / 2.0, math.pi / 2.0)
 
@@ -17,7 +17,7 @@ ANGLES = Bounds(-math.pi / 2.0, math.pi / 2.0)
 class RudderFault(AbstractFault):
     """From ``at_s`` on the rudder is driven to one angle, whatever is asked for."""
 
-    signal: ClassVar[type] = RudderThrust
+    command: ClassVar[type] = RudderThrust
 
     at_s: Annotated[Real, NOT_NEGATIVE]
     stuck_rad: Annotated[Real, ANGLES] = 0.0

@@ -7,15 +7,15 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE
-from kittiwake.core.dynamics import AbstractFault
-from kittiwake.core.signals import PropellerSpeeds
+from kittiwake.core.commands import PropellerSpeeds
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.dynamics import AbstractFault
 
 
 class ShaftFault(AbstractFault):
     """From ``at_s`` on a shaft follows only a share of the speed that it is asked for."""
 
-    signal: ClassVar[type] = PropellerSpeeds
+    command: ClassVar[type] = PropellerSpeeds
 
     at_s: Annotated[Real, NOT_NEGATIVE]
     side: Literal["left", "right"] = eqx.field(static=True)

@@ -28,7 +28,7 @@ from kittiwake.tasks import TASKS
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
 from kittiwake.tasks.make import make
-from kittiwake.tasks.worlds import Outcome, Worlds, WorldsState, axes_of, episode_key
+from kittiwake.tasks.worlds import Worlds, WorldsState, WorldsStep, axes_of, episode_key
 from kittiwake.viewer.portrait import Portrait
 
 try:
@@ -305,7 +305,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         info = self._told(outcome, done)
         return self._seen.copy(), np.array(outcome.reward), *ended, info
 
-    def _told(self, outcome: Outcome, done: Bool[np.ndarray, " worlds"]) -> dict[str, Any]:
+    def _told(self, outcome: WorldsStep, done: Bool[np.ndarray, " worlds"]) -> dict[str, Any]:
         """Rewards of each agent, and what ended, each with a mask of the worlds that it is of."""
         info: dict[str, Any] = {}
         each = np.array(outcome.rewards) if len(self.env.agents) > 1 else None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kittiwake.analysis.output_file import output_file
-from kittiwake.analysis.response import QUANTITIES, Response, Trial
+from kittiwake.analysis.response import QUANTITIES, ResponseMetrics, Trial
 from kittiwake.analysis.summary import in_digits
 
 TABLE_FILE = "comparison.csv"
@@ -66,7 +66,7 @@ def _figures(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _mean_of(found: Response, unit: str) -> float | None:
+def _mean_of(found: ResponseMetrics, unit: str) -> float | None:
     """The mean roughness of all quantities in this unit."""
     own = [value for name, value in found.roughness.items() if QUANTITIES[name] == unit]
     return float(np.mean(own)) if own else None

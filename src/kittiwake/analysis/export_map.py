@@ -21,7 +21,6 @@ from kittiwake.analysis.output_file import output_file, write_text, writing
 from kittiwake.analysis.survey import Found, found_by_probes, interpolated
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.core.extras import optional
-from kittiwake.core.world import Origin
 from kittiwake.geometry.geodesy import (
     Geodetic,
     geodetic_from_ecef,
@@ -31,6 +30,7 @@ from kittiwake.geometry.geodesy import (
 )
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import build_component
+from kittiwake.world.world import Origin
 
 # a hundred millionth of a degree is a millimeter
 DECIMALS_DEG, DECIMALS_M = 9, 4

@@ -39,7 +39,7 @@ Points = Float64[np.ndarray, "rows 3"]
 
 
 @dataclass(frozen=True)
-class Response:
+class ResponseMetrics:
     """The figures of one vehicle's flight; None for what it does not have.
 
     Attributes:
@@ -71,7 +71,7 @@ class Trial:
     vehicle: str
     seed: int
     status: str
-    response: Response
+    response: ResponseMetrics
     table: Table
 
 
@@ -79,7 +79,7 @@ def response(
     table: Table,
     bounds: Mapping[str, tuple[float, float]],
     spans: Mapping[str, float] | None = None,
-) -> Response:
+) -> ResponseMetrics:
     """The figures of a vehicle.
 
     Args:
@@ -94,7 +94,7 @@ def response(
     step = _step(time_s, position_m, wanted_m) if towards_a_place else (None, None, None)
     moved = _changing(flown, bounds)
     widths = _widths(bounds, command_spans([table], bounds) if spans is None else spans)
-    return Response(
+    return ResponseMetrics(
         *step,
         tracking_rms_m=_rms(wanted_m - position_m) if towards_a_place else None,
         effort_percent=_effort(flown, moved, widths),

@@ -40,7 +40,7 @@ LEAST_SAID = 1e-4
 Rows = Float64[np.ndarray, "rows part"]
 
 
-class Flown(NamedTuple):
+class FlownVehicle(NamedTuple):
     """What a summary has to know of a vehicle beside its rows.
 
     ``tracked`` says whether the distance to its set point is an error, ``planned_legs`` how many
@@ -64,7 +64,7 @@ def summarize(
     steps: int,
     wall_s: float,
     compile_s: float,
-    vehicles: Mapping[str, Flown],
+    vehicles: Mapping[str, FlownVehicle],
 ) -> dict[str, Any]:
     """The content of ``summary.json``, ready for it.
 
@@ -143,7 +143,7 @@ def _reached(table: Table) -> int:
     return int(table.part((LEGS,))[:, 0].max(initial=0.0))
 
 
-def _vehicle(table: Table, vehicle: Flown) -> dict[str, Any]:
+def _vehicle(table: Table, vehicle: FlownVehicle) -> dict[str, Any]:
     state = table.part(STATE_COLUMNS)
     flown = Table(table.columns, table.values[np.isfinite(state).all(axis=1)])
     position_m = flown.part(POSITION_WORLD_M)

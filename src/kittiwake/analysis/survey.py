@@ -14,10 +14,10 @@ from jaxtyping import Bool, Float64
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.probed import field_of, mapping_in
 from kittiwake.analysis.table import POSITION_WORLD_M
-from kittiwake.core.field import FIELD, Field
-from kittiwake.guidance.courses import Course
-from kittiwake.scenario import waters
+from kittiwake.guidance.planning.survey_pattern import SurveyPattern
+from kittiwake.scenario import survey_areas
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.world.field import FIELD, FieldProcess
 
 PROBE = ("value", "valid", "fresh")
 # of a piece of water, along its longer side
@@ -66,21 +66,21 @@ def _found(log: Log, vehicle: str, sensor: str) -> Found:
     return Found(vehicle, sensor, name, unit, *found)
 
 
-def coverages(scenario: Scenario) -> dict[str, Course]:
+def coverages(scenario: Scenario) -> dict[str, SurveyPattern]:
     """The courses that cover water, by vehicle; of a mission the first one."""
-    return waters.coverages(scenario.document, scenario.vehicles, scenario.tables)
+    return survey_areas.coverages(scenario.document, scenario.vehicles, scenario.tables)
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
+class TrueField:
     """A field of a world as a flight met it."""
 
-    field: Field
+    field: FieldProcess
     drawn: Any
     single_precision: bool
 
     @classmethod
-    def of(cls, scenario: Scenario, name: str, seed: int, log: Log) -> "Truth | None":
+    def of(cls, scenario: Scenario, name: str, seed: int, log: Log) -> "TrueField | None":
         """That with a name, drawn again as the flight drew it: by its seed, in its precision."""
         import jax
 
@@ -88,7 +88,7 @@ class Truth:
         from kittiwake.core.streams import Stream
 
         process = scenario.world.processes.get(FIELD + name)
-        if process is None or not isinstance(process.component, Field):
+        if process is None or not isinstance(process.component, FieldProcess):
             return None
         single = mapping_in(log.summary, "metrics").get("precision") == "float32"
         with jax.enable_x64(not single):
@@ -132,7 +132,7 @@ def survey_metrics(log: Log, scenario: Scenario, seed: int) -> dict[str, Any]:
     return {"survey": passed | ({"fields": off} if off else {})}
 
 
-def covered_share(log: Log, vehicle: str, water: Any, course: Course) -> float:
+def covered_share(log: Log, vehicle: str, water: Any, course: SurveyPattern) -> float:
     """Of places in the water, those passed at half a lane's spacing or less."""
     assert course.lane_spacing_m is not None
     track_m = log.tables[vehicle].part(POSITION_WORLD_M)[:, :2]
@@ -152,7 +152,7 @@ def _map(log: Log, scenario: Scenario, seed: int, name: str, places_m: Places) -
     """How far a map of a field is off, root mean square; None without samples."""
     of_field = [found for found in found_by_probes(log) if found.field == name]
     values = np.concatenate([found.values for found in of_field])
-    truth = Truth.of(scenario, name, seed, log)
+    truth = TrueField.of(scenario, name, seed, log)
     if not len(values) or truth is None or not len(places_m):
         return None
     at_m = np.concatenate([found.positions_world_m[:, :2] for found in of_field])

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from kittiwake.analysis.log import SCENARIO_FILE, Log
 from kittiwake.analysis.overview import look
-from kittiwake.analysis.survey import Found, Truth, coverages, found_by_probes
+from kittiwake.analysis.survey import Found, TrueField, coverages, found_by_probes
 from kittiwake.analysis.table import POSITION_WORLD_M
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.scenario import Scenario
@@ -149,7 +149,7 @@ def _truth(
     """The field from the south on; None if the world has none of that name any more."""
     summary = log.summary or {}
     seed = summary.get("seed", scenario.seed)
-    truth = Truth.of(scenario, probes[0].field, int(seed), log)
+    truth = TrueField.of(scenario, probes[0].field, int(seed), log)
     if truth is None:
         return None
     cell = float((high - low).max()) / CELLS

@@ -48,7 +48,7 @@ def check(scenario: Scenario, overrides: Overrides = None) -> None:
 
 def show_remarks(loaded: "LoadedScenario") -> None:
     """Says on standard error what may not be meant, the first few of it."""
-    show_notes(loaded.remarks())
+    show_notes(loaded.warnings())
 
 
 def show_notes(remarks: "Sequence[str]") -> None:

@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from kittiwake.cli.parameters import Parameter, parameters_of, rate_of
-from kittiwake.core.controller import AbstractController
 from kittiwake.core.registry import Registry
-from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.units import USER_UNITS
+from kittiwake.interfaces.controller import AbstractController
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.components import has_mass_and_inertia
 from kittiwake.scenario.document import read_document
 from kittiwake.scenario.load import find

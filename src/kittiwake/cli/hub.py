@@ -20,7 +20,7 @@ from kittiwake.core.errors import HubError
 
 if TYPE_CHECKING:
     from kittiwake.adapters.hub.counters import Counters
-    from kittiwake.adapters.hub.hive import Hive, Place
+    from kittiwake.adapters.hub.flock_server import FlockServer, Place
     from kittiwake.adapters.hub.server import Hub
 
 MOST_SHOWN = 20
@@ -65,7 +65,7 @@ def hub(
     quiet: Quiet = False,
 ) -> None:
     """Guide the members of a scenario's flocks over TCP, one vehicle a port."""
-    from kittiwake.adapters.hub.hive import Hive
+    from kittiwake.adapters.hub.flock_server import FlockServer
     from kittiwake.adapters.hub.limits import Limits
     from kittiwake.adapters.hub.server import Hub
     from kittiwake.cli.run import keep_compiled
@@ -76,7 +76,7 @@ def hub(
     duration_s = None if duration is None else _above_zero("--duration", duration)
     silence_s = None if silence is None else _above_zero("--silence", silence)
     token = None if token_file is None else token_in(token_file)
-    hive = Hive(load_scenario(scenario, overrides or []), rate_hz)
+    hive = FlockServer(load_scenario(scenario, overrides or []), rate_hz)
     limits = Limits.usual(hive.rate_hz, silence_s, lockstep=lockstep)
     process = Hub(hive, limits, token, lockstep=lockstep)
     asyncio.run(_serve(process, host, base_port, duration_s, quiet=quiet or as_json))
@@ -127,7 +127,7 @@ async def _serve(
     await process.serve(host, base_port, until, opened)
 
 
-def _show_ports(hive: "Hive", host: str, ports: Mapping[str, int]) -> None:
+def _show_ports(hive: "FlockServer", host: str, ports: Mapping[str, int]) -> None:
     from rich.console import Console
 
     console = Console(stderr=True)

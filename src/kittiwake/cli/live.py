@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kittiwake.cli.page import Page, open_page
+from kittiwake.cli.page import PageOptions, open_page
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.extras import optional
 
@@ -52,21 +52,21 @@ def pace_of(written: str | None) -> float:
 
 @contextmanager
 def live(
-    scenario: "Scenario", speed: float, page: Page, *, joystick: bool
+    scenario: "Scenario", speed: float, page: PageOptions, *, joystick: bool
 ) -> "Generator[tuple[Session, Cockpit]]":
     """A session of flights and its page."""
-    from kittiwake.runtime.clock import Clock
+    from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.session import Session
-    from kittiwake.viewer.board import Board
+    from kittiwake.viewer.board import FrameBuffer
     from kittiwake.viewer.cockpit import Cockpit
     from kittiwake.viewer.frame import Show
 
     if joystick:
         optional("pygame", "gamepad")
-    boards: list[Board] = []
-    session = Session(scenario, Clock(speed), lambda block: boards[0].post(block))
+    boards: list[FrameBuffer] = []
+    session = Session(scenario, RealTimeClock(speed), lambda block: boards[0].post(block))
     columns = session.simulation.program.layout.columns
-    boards.append(Board(columns))
+    boards.append(FrameBuffer(columns))
     show = Show(scenario, scenario.seed, columns)
 
     def build(server: Any) -> Cockpit:
@@ -82,7 +82,7 @@ def live(
 def fly_live(
     scenario: "Scenario",
     speed: float,
-    page: Page,
+    page: PageOptions,
     folder: "Path",
     follow: "Follow",
     *,
@@ -105,10 +105,10 @@ def fly_by_gamepad(
     progress: "AbstractContextManager[Follow]",
 ) -> "Log":
     """One flight into a folder without a page; one that is begun anew takes its place."""
-    from kittiwake.runtime.clock import Clock
+    from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.session import Session
 
-    session = Session(scenario, Clock(speed), lambda _: tell())
+    session = Session(scenario, RealTimeClock(speed), lambda _: tell())
 
     def tell() -> None:
         for problem in session.course.take_problems():

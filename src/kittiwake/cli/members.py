@@ -52,9 +52,9 @@ def fly_by_hub(
         folder: for the results.
         progress: shows it, from when the flight is compiled.
     """
-    from kittiwake.adapters.hub.pilot import HubPilot
-    from kittiwake.runtime.course import Compiled
-    from kittiwake.runtime.pilot import Pace
+    from kittiwake.adapters.hub.command_source import HubCommandSource
+    from kittiwake.runtime.command_source import Pace
+    from kittiwake.runtime.flight_executor import CompiledExecutor
     from kittiwake.runtime.run_folder import fly_into
     from kittiwake.runtime.simulation import Simulation
 
@@ -62,12 +62,12 @@ def fly_by_hub(
     with ExitStack() as stack:
         if not _listens(hub):
             stack.enter_context(_own_hub(written, hub))
-        pilot = HubPilot(scenario, _rate_of(scenario, hub, token))
+        pilot = HubCommandSource(scenario, _rate_of(scenario, hub, token))
         follow = stack.enter_context(progress)
         simulation = Simulation(scenario)
         # compiled before anybody joins, for the hub does not wait
         clock = None if speed == inf else Pace(speed)
-        flight = simulation.flight(course=Compiled(simulation.program, pilot, clock))
+        flight = simulation.flight(course=CompiledExecutor(simulation.program, pilot, clock))
         members = {
             name: stack.enter_context(_member(scenario, port, name, hub.host, token))
             for port, name in _places(scenario, hub.base_port)
@@ -153,7 +153,7 @@ def _rate_of(scenario: "Scenario", hub: HubPlace, token: str | None) -> float:
 
 
 def _places(scenario: "Scenario", base_port: int) -> Iterable[tuple[int, str]]:
-    from kittiwake.adapters.hub.hive import in_order_of_ports
+    from kittiwake.adapters.hub.flock_server import in_order_of_ports
 
     return enumerate(in_order_of_ports(scenario), start=base_port)
 

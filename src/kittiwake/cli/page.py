@@ -38,7 +38,7 @@ TokenFile = Annotated[
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
 
 
-class Page(NamedTuple):
+class PageOptions(NamedTuple):
     """Where the page is, and who opens it."""
 
     port: int | None
@@ -59,7 +59,7 @@ def require_cockpit() -> None:
 
 
 @contextmanager
-def open_page(build: "Callable[[Any], Cockpit]", page: Page) -> "Generator[Cockpit]":
+def open_page(build: "Callable[[Any], Cockpit]", page: PageOptions) -> "Generator[Cockpit]":
     """The page that ``build`` makes of a server, at an address that is told, while it lasts.
 
     Raises:

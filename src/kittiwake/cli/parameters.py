@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import equinox as eqx
 
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.controller import AbstractController
-from kittiwake.core.environment import AbstractProcessKind, AbstractTurbulence
-from kittiwake.core.estimator import AbstractEstimator
-from kittiwake.core.guidance import AbstractGuidance
-from kittiwake.core.sensor import AbstractSensor
 from kittiwake.core.units import USER_UNITS, stored_name
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
+from kittiwake.interfaces.estimator import AbstractEstimator
+from kittiwake.interfaces.guidance import AbstractGuidance
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.parameters import FILES, REGISTRIES, parameters_model
+from kittiwake.world.environment import AbstractProcessKind, AbstractTurbulence
 
 WHOLE = "a whole number"
 FORMS = {

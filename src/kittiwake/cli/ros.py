@@ -36,13 +36,13 @@ def fly_by_ros(
     for somebody to begin it anew.
     """
     from kittiwake.adapters.ros.bridge import Bridge, blocks_hz
-    from kittiwake.runtime.clock import Clock
+    from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.session import Session
 
     node = _node(kind, waits=scenario.ros.without_master == "wait")
     bridge = Bridge(node)
     try:
-        session = Session(scenario, Clock(speed), bridge.watch, blocks_hz(scenario.ros))
+        session = Session(scenario, RealTimeClock(speed), bridge.watch, blocks_hz(scenario.ros))
         session.clock.paused = True
         with progress as follow, _opened_when_ready(session, bridge, node):
             while True:

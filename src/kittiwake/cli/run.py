@@ -15,7 +15,15 @@ from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import Overrides, Scenario, show_remarks
 from kittiwake.cli.live import Gamepad, Speed, fly_live, pace_of
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
-from kittiwake.cli.page import LOOPBACK, Host, NoBrowser, Page, Port, TokenFile, require_cockpit
+from kittiwake.cli.page import (
+    LOOPBACK,
+    Host,
+    NoBrowser,
+    PageOptions,
+    Port,
+    TokenFile,
+    require_cockpit,
+)
 from kittiwake.core.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -80,7 +88,7 @@ def run(
             said = f"Note: {folder} holds a run; its log, pictures and exports are replaced.\n"
             sys.stderr.write(said)
         if is_live:
-            page = Page(port, host, token_file, browser=not no_browser, quiet=quiet)
+            page = PageOptions(port, host, token_file, browser=not no_browser, quiet=quiet)
             log = fly_live(loaded, pace, page, folder, progress, joystick=joystick)
         else:
             simulation = Simulation(loaded)

@@ -15,7 +15,7 @@ from kittiwake.cli.page import (
     LOOPBACK,
     Host,
     NoBrowser,
-    Page,
+    PageOptions,
     Port,
     TokenFile,
     open_page,
@@ -53,7 +53,7 @@ def view(
     from kittiwake.runtime.interrupt import ended_by
 
     require_cockpit()
-    page = Page(port, host, token_file, browser=not no_browser, quiet=quiet)
+    page = PageOptions(port, host, token_file, browser=not no_browser, quiet=quiet)
     if Path(what).is_dir():
         given = {"--set": overrides, "--speed": speed, "--duration": duration, "--seed": seed}
         refuse({**given, "--joystick": joystick}, "a run that is replayed")
@@ -73,7 +73,7 @@ def _refuse_log(path: Path) -> None:
         raise CockpitError(message)
 
 
-def _replay(folder: Path, ghost: Path | None, page: Page) -> None:
+def _replay(folder: Path, ghost: Path | None, page: PageOptions) -> None:
     from kittiwake.viewer.cockpit import Cockpit
     from kittiwake.viewer.recorded import recorded
     from kittiwake.viewer.replay import Replay
@@ -96,7 +96,7 @@ def _fly(
     scenario: str,
     items: list[str],
     speed: str | None,
-    page: Page,
+    page: PageOptions,
     *,
     joystick: bool,
 ) -> None:

@@ -1,124 +1,124 @@
 """Controllers: each leads from one rung of the control ladder to a lower one."""
 
-from kittiwake.core.registry import Entry, Registry
+from kittiwake.core.registry import Registry, RegistryEntry
 
 CONTROLLERS = Registry(
     "controllers",
     "controller",
     {
-        "qrsim-waypoint": Entry(
+        "qrsim-waypoint": RegistryEntry(
             "kittiwake.control.qrsim_waypoint:QRSimWaypoint",
             "position and yaw to the sticks (QRSim WaypointPID)",
         ),
-        "qrsim-velocity": Entry(
+        "qrsim-velocity": RegistryEntry(
             "kittiwake.control.qrsim_velocity:QRSimVelocity",
             "velocity and yaw to the sticks (QRSim VelocityPID)",
         ),
-        "qrsim-velocity-height": Entry(
+        "qrsim-velocity-height": RegistryEntry(
             "kittiwake.control.qrsim_velocity_height:QRSimVelocityHeight",
             "horizontal velocity, height and yaw to the sticks (QRSim VelocityHeightPID)",
         ),
-        "position": Entry(
+        "position": RegistryEntry(
             "kittiwake.control.position:Position", "position and yaw to acceleration and yaw"
         ),
-        "position-velocity": Entry(
+        "position-velocity": RegistryEntry(
             "kittiwake.control.position_velocity:PositionVelocity",
             "position and yaw to velocity and yaw",
         ),
-        "velocity": Entry(
+        "velocity": RegistryEntry(
             "kittiwake.control.velocity:Velocity", "velocity and yaw to acceleration and yaw"
         ),
-        "yaw-rate": Entry(
+        "yaw-rate": RegistryEntry(
             "kittiwake.control.yaw_rate:YawRate", "velocity and yaw rate to velocity and yaw"
         ),
-        "body-velocity": Entry(
+        "body-velocity": RegistryEntry(
             "kittiwake.control.body_velocity:BodyVelocity",
             "velocity and yaw rate from the body's axes to the world's",
         ),
-        "acceleration": Entry(
+        "acceleration": RegistryEntry(
             "kittiwake.control.acceleration:Acceleration",
             "acceleration and yaw to thrust and attitude",
         ),
-        "attitude": Entry(
+        "attitude": RegistryEntry(
             "kittiwake.control.attitude:Attitude", "thrust and attitude to thrust and torque"
         ),
-        "euler-attitude": Entry(
+        "euler-attitude": RegistryEntry(
             "kittiwake.control.euler_attitude:EulerAttitude",
             "thrust and attitude to thrust and torque by X-Y-Z angles (uav_gazebo)",
         ),
-        "rates": Entry(
+        "rates": RegistryEntry(
             "kittiwake.control.rates:Rates", "thrust and body rates to thrust and torque"
         ),
-        "uav-gazebo-velocity": Entry(
+        "uav-gazebo-velocity": RegistryEntry(
             "kittiwake.control.uav_gazebo_velocity:UavGazeboVelocity",
             "velocity and yaw rate to thrust and torque (uav_gazebo)",
         ),
-        "modes": Entry(
+        "modes": RegistryEntry(
             "kittiwake.control.modes:Modes", "one of five modes to thrust and torque (uav_gazebo)"
         ),
-        "lee": Entry(
+        "lee": RegistryEntry(
             "kittiwake.control.lee:Lee", "position and yaw to thrust and torque, geometric on SE(3)"
         ),
-        "mellinger": Entry(
+        "mellinger": RegistryEntry(
             "kittiwake.control.mellinger:Mellinger",
             "position and yaw to thrust and torque through any attitude",
         ),
-        "lqr": Entry(
+        "lqr": RegistryEntry(
             "kittiwake.control.lqr:Lqr",
             "position and yaw to thrust and torque, linear-quadratic about hover",
         ),
-        "attitude-rates": Entry(
+        "attitude-rates": RegistryEntry(
             "kittiwake.control.attitude_rates:AttitudeRates",
             "thrust and attitude to thrust and body rates, tilt before yaw",
         ),
-        "indi": Entry(
+        "indi": RegistryEntry(
             "kittiwake.control.indi:Indi",
             "thrust and body rates to thrust and torque, by increments",
         ),
-        "mixer": Entry(
+        "mixer": RegistryEntry(
             "kittiwake.control.mixer:Mixer", "thrust and torque to the speeds of four rotors"
         ),
-        "stick-inversion": Entry(
+        "stick-inversion": RegistryEntry(
             "kittiwake.control.stick_inversion:StickInversion",
             "thrust and attitude to the sticks of a self-levelling quadrotor",
         ),
-        "kemper": Entry(
+        "kemper": RegistryEntry(
             "kittiwake.control.kemper:Kemper",
             "thrust and attitude to thrust and torque by PIDs on angles (Kemper)",
         ),
-        "hoffmann": Entry(
+        "hoffmann": RegistryEntry(
             "kittiwake.control.hoffmann:Hoffmann",
             "thrust and attitude to thrust and torque, PID when slow and PD when fast (Hoffmann)",
         ),
-        "dikmen": Entry(
+        "dikmen": RegistryEntry(
             "kittiwake.control.dikmen:Dikmen",
             "thrust and attitude to thrust and torque by a sliding mode (Dikmen)",
         ),
-        "uav-usv-cascade": Entry(
+        "uav-usv-cascade": RegistryEntry(
             "kittiwake.control.uav_usv_cascade:UavUsvCascade",
             "position and yaw to the speeds of four rotors on the axes (UAV-USV)",
         ),
-        "uav-usv-flatness": Entry(
+        "uav-usv-flatness": RegistryEntry(
             "kittiwake.control.uav_usv_flatness:UavUsvFlatness",
             "position and accelerations to thrust and attitude (UAV-USV inverse kinematics)",
         ),
-        "surface-following": Entry(
+        "surface-following": RegistryEntry(
             "kittiwake.control.surface_following:SurfaceFollowing",
             "motion along a surface to thrust and attitude (Coronel Loza)",
         ),
-        "distance-lock": Entry(
+        "distance-lock": RegistryEntry(
             "kittiwake.control.distance_lock:DistanceLock",
             "distance from a surface to thrust and attitude (Coronel Loza)",
         ),
-        "vessel-heading-speed": Entry(
+        "vessel-heading-speed": RegistryEntry(
             "kittiwake.control.vessel_heading_speed:VesselHeadingSpeed",
             "heading and speed to rudder and thrust of a vessel (UAV-USV)",
         ),
-        "vessel-propellers": Entry(
+        "vessel-propellers": RegistryEntry(
             "kittiwake.control.vessel_propellers:VesselPropellers",
             "heading and speed to the speeds of a vessel's two propellers",
         ),
-        "vessel-position": Entry(
+        "vessel-position": RegistryEntry(
             "kittiwake.control.vessel_position:VesselPosition",
             "a place to heading and speed of a vessel, by pure pursuit",
         ),

@@ -21,14 +21,14 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import AccelerationYaw, ThrustAttitude
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import AccelerationYaw, ThrustAttitude
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 LEAST_LIFT = 0.1
 # two directions whose cosine is so near to 1 count as one

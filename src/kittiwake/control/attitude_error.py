@@ -12,8 +12,8 @@ quadrocopter attitude control".
 import equinox as eqx
 import jax.numpy as jnp
 
+from kittiwake.core.commands import ThrustAttitude
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import ThrustAttitude
 from kittiwake.geometry.vec3 import Vec3
 
 

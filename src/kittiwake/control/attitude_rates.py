@@ -22,12 +22,12 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import ThrustAttitude, ThrustRates
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import ThrustAttitude, ThrustRates
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 # squared cosine of half the tilt below which its direction is no longer told from yaw
 UPSIDE_DOWN = 1e-12

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import BodyVelocityYawRate, VelocityYawRate
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import BodyVelocityYawRate, VelocityYawRate
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.controller import AbstractController
 
 
 class BodyVelocity(AbstractController):

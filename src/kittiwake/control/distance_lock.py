@@ -38,14 +38,14 @@ from kittiwake.control.surface_following import (
     thrust_n,
 )
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import SurfaceMotion, ThrustAttitude
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.ray import refuse_without_direction
-from kittiwake.core.signals import SurfaceMotion, ThrustAttitude
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
+from kittiwake.world.ray import refuse_without_direction
 
 
 class DistanceLockState(eqx.Module):

@@ -28,14 +28,14 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import ThrustAttitude, ThrustTorque
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import ThrustAttitude, ThrustTorque
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 LEAST_COSINE = 0.01
 

@@ -5,11 +5,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.arrays import as_arrays
+from kittiwake.core.commands import VelocityYaw
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import VelocityYaw
-from kittiwake.core.strong import strong
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 
 def uses_acceleration(controller: AbstractController, estimate: Kinematics) -> bool:
@@ -19,7 +19,7 @@ def uses_acceleration(controller: AbstractController, estimate: Kinematics) -> b
     by a limit. Where that is not clear it counts as used.
     """
     key = jax.random.key(0)
-    state, motion = controller.init(key), strong(estimate)
+    state, motion = controller.init(key), as_arrays(estimate)
 
     def output(acceleration_mps2: Any) -> Any:
         wanted = VelocityYaw(Vec3.zero(), jnp.zeros(()), Vec3.of(acceleration_mps2))

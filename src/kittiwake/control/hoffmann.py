@@ -28,12 +28,12 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.control.attitude_error import AttitudeError
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import ThrustAttitude, ThrustTorque
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import ThrustAttitude, ThrustTorque
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 
 class AxisState(eqx.Module):

@@ -25,12 +25,12 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import ThrustRates, ThrustTorque
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import ThrustRates, ThrustTorque
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 # of the lag, where there is none
 LEAST_LAG_S = 1e-9

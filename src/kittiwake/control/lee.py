@@ -27,14 +27,14 @@ from typing import Annotated, ClassVar
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.control.moving_frame import Frame, Moving, attitude_error, frame_of, heading
+from kittiwake.control.moving_frame import AttitudeFrame, Moving, attitude_error, frame_of, heading
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import PositionYaw, ThrustTorque
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import PositionYaw, ThrustTorque
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 
 class Lee(AbstractController):
@@ -101,7 +101,7 @@ class Lee(AbstractController):
     def _feedback(self, behind: Vec3, slower: Vec3) -> Vec3:
         return behind * self.position_gain_per_s2 + slower * self.velocity_gain_per_s
 
-    def _torque(self, frame: Frame, estimate: Kinematics) -> Vec3:
+    def _torque(self, frame: AttitudeFrame, estimate: Kinematics) -> Vec3:
         q, omega = estimate.q_world_from_body, estimate.angular_velocity_body_radps
         into_body = q.inverse()
         wanted = into_body.rotate(frame.outside(frame.angular_velocity_radps))

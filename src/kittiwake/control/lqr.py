@@ -28,7 +28,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 from scipy.linalg import solve_continuous_are
 
-from kittiwake.control.hover_motion import (
+from kittiwake.control.linearize import (
     INPUTS,
     STATES,
     FliesNearHover,
@@ -37,17 +37,17 @@ from kittiwake.control.hover_motion import (
     of_rigid_body,
 )
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.controller import AbstractController
-from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.core.commands import PositionYaw, ThrustTorque
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import PositionYaw, ThrustTorque
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
+from kittiwake.interfaces.dynamics import AbstractDynamics
 
 
 class Deviations(eqx.Module):
@@ -126,7 +126,9 @@ class Lqr(AbstractController):
             raise ValueError(message)
 
     @classmethod
-    def fitted(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> dict[str, Any]:
+    def with_vehicle_defaults(
+        cls, dynamics: AbstractDynamics, gravity_mps2: Real
+    ) -> dict[str, Any]:
         """Mass, inertia and thrust of the vehicle, and how it moves near hover.
 
         Raises:
@@ -141,7 +143,7 @@ class Lqr(AbstractController):
             raise ScenarioError(message)
         motion, inputs = linearised(dynamics, gravity_mps2)
         rows = {"motion_rows": motion, "input_rows": inputs}
-        return super().fitted(dynamics, gravity_mps2) | rows
+        return super().with_vehicle_defaults(dynamics, gravity_mps2) | rows
 
     def step(
         self,

@@ -26,12 +26,12 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.moving_frame import Moving, attitude_error, frame_of, heading
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import PositionYaw, ThrustTorque
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import PositionYaw, ThrustTorque
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 
 class Mellinger(AbstractController):

@@ -12,13 +12,13 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.allocation import Row, allocated, allocation
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.controller import AbstractController
-from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.core.commands import RotorSpeeds, ThrustTorque
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import RotorSpeeds, ThrustTorque
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
+from kittiwake.interfaces.dynamics import AbstractDynamics
 
 # of the largest square of a speed
 ROUNDING = 1e-12
@@ -35,13 +35,15 @@ class Mixer(AbstractController):
     max_speed_radps: Annotated[Real, POSITIVE]
 
     @classmethod
-    def fitted(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> dict[str, Any]:
+    def with_vehicle_defaults(
+        cls, dynamics: AbstractDynamics, gravity_mps2: Real
+    ) -> dict[str, Any]:
         """The rows for a vehicle that tells where its rotors are.
 
         Raises:
             ScenarioError: if it has none.
         """
-        told = dynamics.told(gravity_mps2)
+        told = dynamics.vehicle_parameters(gravity_mps2)
         if "hubs_body_m" not in told:
             message = (
                 f"mixer gives RotorSpeeds, and this vehicle ({type(dynamics).__name__}) is "
@@ -50,7 +52,7 @@ class Mixer(AbstractController):
             raise ScenarioError(message)
         hubs = tuple(Vec3.of(hub) for hub in told["hubs_body_m"])
         rows = allocation(hubs, tuple(told["spins"]), told["torque_per_thrust_m"])
-        return super().fitted(dynamics, gravity_mps2) | {"thrusts_from_wrench": rows}
+        return super().with_vehicle_defaults(dynamics, gravity_mps2) | {"thrusts_from_wrench": rows}
 
     def step(
         self,

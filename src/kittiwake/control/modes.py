@@ -27,18 +27,18 @@ from kittiwake.control.position import Position, PositionState
 from kittiwake.control.rates import Rates
 from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.choice import chosen
-from kittiwake.core.controller import AbstractController
-from kittiwake.core.dynamics import AbstractDynamics
-from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import (
+from kittiwake.core.commands import (
     ModeCommand,
     PositionYaw,
     ThrustTorque,
     VelocityYawRate,
 )
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
+from kittiwake.interfaces.dynamics import AbstractDynamics
 
 POSITION, VELOCITY, ATTITUDE, RATES, TORQUE = 1.0, 2.0, 3.0, 4.0, 5.0
 # before the first step: every mode is a switch from it
@@ -72,7 +72,9 @@ class Modes(AbstractController):
     fade_s: Annotated[Real, POSITIVE] = 0.1
 
     @classmethod
-    def fitted(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> dict[str, Any]:
+    def with_vehicle_defaults(
+        cls, dynamics: AbstractDynamics, gravity_mps2: Real
+    ) -> dict[str, Any]:
         """Those of each law."""
         laws: dict[str, type[AbstractController]] = {
             "acceleration": Acceleration,
@@ -80,7 +82,9 @@ class Modes(AbstractController):
             "attitude": EulerAttitude,
             "rates": Rates,
         }
-        return {name: law.fitted(dynamics, gravity_mps2) for name, law in laws.items()}
+        return {
+            name: law.with_vehicle_defaults(dynamics, gravity_mps2) for name, law in laws.items()
+        }
 
     def init(self, key: PRNGKeyArray) -> ModesState:
         """No mode yet, and nothing applied."""
@@ -100,17 +104,17 @@ class Modes(AbstractController):
         mode = jnp.round(command.mode)
         switched = mode != state.mode
         here = PositionYaw(estimate.position_world_m, estimate.euler_world_from_body.yaw_rad)
-        found = chosen(switched, here, state.found)
-        begun = chosen(switched, self.position.init(key), state.position)
+        found = tree_where(switched, here, state.found)
+        begun = tree_where(switched, self.position.init(key), state.position)
         unknown = _unknown(mode, command)
-        goal = chosen(unknown, found, command.position)
+        goal = tree_where(unknown, found, command.position)
         flown = jnp.where(unknown, POSITION, mode)
         position, asked = self._asked(flown, goal, command, estimate, begun, dt_s, key)
         fresh = _less(state.applied, asked)
         faded = _scaled(state.excess, jnp.exp(-dt_s / self.fade_s))
         # before the first step nothing was applied that could go on
         goes_on = jnp.where(state.mode == NONE_YET, 0.0, 1.0)
-        excess = chosen(switched, _scaled(fresh, goes_on), faded)
+        excess = tree_where(switched, _scaled(fresh, goes_on), faded)
         flying = (mode >= POSITION) & (mode <= TORQUE)
         thrust = jnp.where(flying, jnp.maximum(asked.thrust_n + excess.thrust_n, 0.0), 0.0)
         torque = (asked.torque_body_nm + excess.torque_body_nm) * jnp.where(flying, 1.0, 0.0)
@@ -130,13 +134,13 @@ class Modes(AbstractController):
         """What the mode's law asks for: down the ladder, a law at each rung."""
         position, acceleration = self.position.step(begun, (place, estimate), dt_s, key)
         _, tilt = self.acceleration.step((), (acceleration, estimate), dt_s, key)
-        attitude = chosen(mode == POSITION, tilt, command.attitude)
+        attitude = tree_where(mode == POSITION, tilt, command.attitude)
         _, turned = self.attitude.step((), (attitude, estimate), dt_s, key)
         _, moved = self.velocity.step((), (_in_world(command, estimate), estimate), dt_s, key)
         _, spun = self.rates.step((), (command.rates, estimate), dt_s, key)
-        asked = chosen(mode == TORQUE, command.torque, turned)
-        asked = chosen(mode == RATES, spun, asked)
-        return position, chosen(mode == VELOCITY, moved, asked)
+        asked = tree_where(mode == TORQUE, command.torque, turned)
+        asked = tree_where(mode == RATES, spun, asked)
+        return position, tree_where(mode == VELOCITY, moved, asked)
 
 
 def _in_world(command: ModeCommand, estimate: Kinematics) -> VelocityYawRate:
@@ -147,7 +151,7 @@ def _in_world(command: ModeCommand, estimate: Kinematics) -> VelocityYawRate:
         given.yaw_rate_radps,
         q.rotate(given.acceleration_world_mps2),
     )
-    return chosen(_true(command.velocity_in_body_axes), turned, given)
+    return tree_where(_true(command.velocity_in_body_axes), turned, given)
 
 
 def _unknown(mode: Real, command: ModeCommand) -> Flag:

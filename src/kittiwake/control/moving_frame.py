@@ -65,7 +65,7 @@ class Moving(eqx.Module):
         return Moving(self.now * factor, self.rate * factor, self.second * factor)
 
 
-class Frame(NamedTuple):
+class AttitudeFrame(NamedTuple):
     """The axes of a body that is to be, and how it turns, in its own axes."""
 
     forward: Vec3
@@ -92,7 +92,7 @@ def heading(yaw_rad: Real, yaw_rate_radps: Real) -> Moving:
 
 def frame_of(
     force_mps2: Moving, towards: Moving, q_world_from_body: Quaternion, *, nearest: bool
-) -> Frame:
+) -> AttitudeFrame:
     """The frame; with ``nearest`` a thrust that points down keeps the side the body is on.
 
     The frames with b_2 and -b_2 both have b_1 in the vertical plane of the heading. The one with
@@ -108,7 +108,7 @@ def frame_of(
         turned = (up.now.z < 0.0) & (left.now.dot(present) < 0.0)
         left = left * jnp.where(turned, -1.0, 1.0)
     forward = left.cross(up)
-    return Frame(
+    return AttitudeFrame(
         forward.now,
         left.now,
         up.now,
@@ -121,7 +121,7 @@ def frame_of(
     )
 
 
-def attitude_error(present: Quaternion, wanted: Frame) -> Vec3:
+def attitude_error(present: Quaternion, wanted: AttitudeFrame) -> Vec3:
     """e_R = (R_d^T R - R^T R_d)^vee / 2: to first order the angles the body is ahead."""
     x, y, z = (
         wanted.inside(present.rotate(axis))

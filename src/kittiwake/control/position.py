@@ -32,11 +32,11 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.control.velocity import within
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import AccelerationYaw, PositionYaw
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import AccelerationYaw, PositionYaw
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 
 class PositionState(eqx.Module):

@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import PositionYaw, VelocityYaw
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import PositionYaw, VelocityYaw
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.controller import AbstractController
 
 
 class PositionVelocity(AbstractController):

@@ -11,10 +11,10 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V, VelocityLoop, VelocityState, YawLoop
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import AttitudeThrottle, VelocityYaw
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import AttitudeThrottle, VelocityYaw
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.controller import AbstractController
 
 
 class QRSimVelocity(AbstractController):

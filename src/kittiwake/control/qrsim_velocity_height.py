@@ -18,11 +18,11 @@ from kittiwake.control.qrsim_loops import (
     VelocityState,
     YawLoop,
 )
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import AttitudeThrottle, VelocityHeightYaw
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import AttitudeThrottle, VelocityHeightYaw
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 
 class QRSimVelocityHeightState(eqx.Module):

@@ -12,12 +12,12 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V, HeightLoop, HeightState, YawLoop
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import AttitudeThrottle, PositionYaw
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import AttitudeThrottle, PositionYaw
 from kittiwake.geometry.euler import RotationZYX
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 
 class QRSimWaypointState(eqx.Module):

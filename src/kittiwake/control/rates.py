@@ -12,11 +12,11 @@ from typing import Annotated, ClassVar
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import ThrustRates, ThrustTorque
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import ThrustRates, ThrustTorque
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.controller import AbstractController
 
 
 class Rates(AbstractController):

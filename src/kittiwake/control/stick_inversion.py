@@ -13,11 +13,11 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import AttitudeThrottle, ThrustAttitude
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import AttitudeThrottle, ThrustAttitude
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
+from kittiwake.interfaces.controller import AbstractController
 
 
 class StickInversion(AbstractController):

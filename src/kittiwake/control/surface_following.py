@@ -39,14 +39,14 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import SurfaceMotion, ThrustAttitude
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import SurfaceMotion, ThrustAttitude
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 # of the vehicle that the source's thrusts are for
 SOURCE_MASS_KG = 1.5

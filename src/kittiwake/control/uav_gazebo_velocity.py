@@ -17,12 +17,12 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.euler_attitude import EulerAttitude, Turning, torque_body_nm, turning
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
-from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.core.commands import ThrustTorque, VelocityYawRate
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import ThrustTorque, VelocityYawRate
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
+from kittiwake.interfaces.dynamics import AbstractDynamics
 
 
 class UavGazeboVelocity(AbstractController):
@@ -39,10 +39,12 @@ class UavGazeboVelocity(AbstractController):
     gravity_mps2: Annotated[Real, POSITIVE] = 9.81
 
     @classmethod
-    def fitted(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> dict[str, Any]:
+    def with_vehicle_defaults(
+        cls, dynamics: AbstractDynamics, gravity_mps2: Real
+    ) -> dict[str, Any]:
         """Those of its own, and of its attitude's law."""
-        attitude = EulerAttitude.fitted(dynamics, gravity_mps2)
-        return super().fitted(dynamics, gravity_mps2) | {"attitude": attitude}
+        attitude = EulerAttitude.with_vehicle_defaults(dynamics, gravity_mps2)
+        return super().with_vehicle_defaults(dynamics, gravity_mps2) | {"attitude": attitude}
 
     def step(
         self,

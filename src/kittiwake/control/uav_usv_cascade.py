@@ -37,14 +37,14 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.controller import AbstractController
-from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.core.commands import PositionYaw, RotorSpeeds
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import PositionYaw, RotorSpeeds
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
+from kittiwake.interfaces.dynamics import AbstractDynamics
 
 Row = tuple[Real, Real, Real, Real]
 DEGREES = 180.0 / math.pi
@@ -97,13 +97,15 @@ class UavUsvCascade(AbstractController):
     height: Pid = Pid(170.242, 28.862, 50.0, 50.0, lower=35.0, upper=90.0)
 
     @classmethod
-    def fitted(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> dict[str, Any]:
+    def with_vehicle_defaults(
+        cls, dynamics: AbstractDynamics, gravity_mps2: Real
+    ) -> dict[str, Any]:
         """The rows for a vehicle that tells where its rotors are.
 
         Raises:
             ScenarioError: if they are not on the body's axes.
         """
-        told = dynamics.told(gravity_mps2)
+        told = dynamics.vehicle_parameters(gravity_mps2)
         if "hubs_body_m" not in told:
             message = (
                 "uav-usv-cascade commands the speeds of four rotors, and this vehicle tells of "
@@ -111,7 +113,9 @@ class UavUsvCascade(AbstractController):
             )
             raise ScenarioError(message)
         rows = scaled_mixer(told)
-        return super().fitted(dynamics, gravity_mps2) | {"percent_from_outputs": rows}
+        return super().with_vehicle_defaults(dynamics, gravity_mps2) | {
+            "percent_from_outputs": rows
+        }
 
     def init(self, key: PRNGKeyArray) -> UavUsvCascadeState:
         """What the integrals begin with."""

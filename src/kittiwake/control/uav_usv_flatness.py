@@ -30,14 +30,14 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.control.butterworth import Butterworth, ButterworthState
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import PositionYaw, ThrustAttitude
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import PositionYaw, ThrustAttitude
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 # of the AR.Drone, for which the height's PID is given
 SOURCE_MASS_KG = 0.441

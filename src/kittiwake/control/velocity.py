@@ -12,11 +12,11 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import AccelerationYaw, VelocityYaw
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import AccelerationYaw, VelocityYaw
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 
 
 class Velocity(AbstractController):

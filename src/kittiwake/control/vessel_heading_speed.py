@@ -17,11 +17,11 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import HeadingSpeed, RudderThrust
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import HeadingSpeed, RudderThrust
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
+from kittiwake.interfaces.controller import AbstractController
 
 
 class VesselHeadingSpeed(AbstractController):

@@ -15,11 +15,11 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import HeadingSpeed, PositionYaw
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import HeadingSpeed, PositionYaw
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.interfaces.controller import AbstractController
 
 # nearer than this a place has no direction; its square is a normal number in single precision too
 THERE_M = 1e-12

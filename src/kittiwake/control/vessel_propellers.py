@@ -26,11 +26,11 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import HeadingSpeed, PropellerSpeeds
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import HeadingSpeed, PropellerSpeeds
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
+from kittiwake.interfaces.controller import AbstractController
 
 # of a shaft; slower than this the speed is in proportion to the thrust, for the root has no slope
 SLOW_RADPS = 1.0

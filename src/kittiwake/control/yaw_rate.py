@@ -11,11 +11,11 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import VelocityYaw, VelocityYawRate
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.signals import VelocityYaw, VelocityYawRate
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
+from kittiwake.interfaces.controller import AbstractController
 
 LEAD_RAD = Bounds(0.0, 3.0, open_below=True)
 

@@ -6,7 +6,7 @@ out. A component is written for one vehicle; the simulation maps it over many.
 """
 
 import re
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
@@ -21,6 +21,16 @@ class AbstractComponent(eqx.Module):
         """The state before the first step; nothing for a component without memory."""
         del key
         return ()
+
+
+C = TypeVar("C", bound=AbstractComponent)
+
+
+class Scheduled(eqx.Module, Generic[C]):
+    """A component and how often it runs: at every ``every``-th physics step; it holds between."""
+
+    component: C
+    every: int = eqx.field(static=True, default=1)
 
 
 def kind_of(component: Any) -> str:

@@ -9,7 +9,7 @@ import jax
 Record = TypeVar("Record", bound=eqx.Module)
 
 
-def each_with(record: Record, field: str, values: Iterable[Any]) -> Iterator[Record]:
+def replicate_with(record: Record, field: str, values: Iterable[Any]) -> Iterator[Record]:
     """Yield copies of a record, each with another of the values in a field; they share the rest.
 
     Their constructor, which looks at each field again, would take ten times as long.
@@ -20,6 +20,6 @@ def each_with(record: Record, field: str, values: Iterable[Any]) -> Iterator[Rec
         yield structure.unflatten([*parts[:place], value, *parts[place + 1 :]])
 
 
-def anew(record: Record) -> Record:
+def fresh_copy(record: Record) -> Record:
     """Return a copy of a record and of all records in it; it is equal, and no part is the same."""
     return jax.tree.map(lambda leaf: leaf, record)

@@ -36,7 +36,7 @@ class RegistryError(KittiwakeError):
     """A name that is not registered."""
 
 
-class LadderError(KittiwakeError):
+class CascadeError(KittiwakeError):
     """Controllers that do not lead from a signal to the vehicle's native command.
 
     ``rung`` is the name of the signal from which no controller at hand leads on.

@@ -14,7 +14,7 @@ from kittiwake.core.errors import RegistryError, did_you_mean, listed
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegistryEntry:
     """Where a registered thing is defined, and what it is in a few words."""
 
     target: str
@@ -27,13 +27,13 @@ class Registry:
 
     family: str
     noun: str
-    builtin: dict[str, Entry] = field(hash=False)
+    builtin: dict[str, RegistryEntry] = field(hash=False)
 
     @cached_property
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, RegistryEntry]:
         """Every entry, those of other packages included; a builtin name cannot be taken over."""
         installed = {
-            point.name: Entry(point.value, f"from {point.value.split(':')[0]}")
+            point.name: RegistryEntry(point.value, f"from {point.value.split(':')[0]}")
             for point in entry_points(group=f"kittiwake.{self.family}")
         }
         return {**installed, **self.builtin}

@@ -1,26 +1,30 @@
 """Air, water and what stands in them: what a world does to vehicles, and shows to their sensors."""
 
-from kittiwake.core.registry import Entry, Registry
+from kittiwake.core.registry import Registry, RegistryEntry
 
 WINDS = Registry(
     "winds",
     "wind",
     {
-        "none": Entry("kittiwake.environment.wind:Calm", "no wind"),
-        "shear": Entry("kittiwake.environment.wind:ShearWind", "logarithmic shear over the ground"),
-        "constant": Entry(
+        "none": RegistryEntry("kittiwake.environment.wind:Calm", "no wind"),
+        "shear": RegistryEntry(
+            "kittiwake.environment.wind:ShearWind", "logarithmic shear over the ground"
+        ),
+        "constant": RegistryEntry(
             "kittiwake.environment.prescribed_winds:ConstantWind",
             "the same at every place and time, also written as [east, north, up]",
         ),
-        "step": Entry("kittiwake.environment.prescribed_winds:StepWind", "one that begins at once"),
-        "gust": Entry(
+        "step": RegistryEntry(
+            "kittiwake.environment.prescribed_winds:StepWind", "one that begins at once"
+        ),
+        "gust": RegistryEntry(
             "kittiwake.environment.prescribed_winds:CosineGust",
             "discrete 1-cosine gust of MIL-F-8785C",
         ),
-        "sinusoid": Entry(
+        "sinusoid": RegistryEntry(
             "kittiwake.environment.prescribed_winds:SinusoidalWind", "one that swings both ways"
         ),
-        "recorded": Entry(
+        "recorded": RegistryEntry(
             "kittiwake.environment.prescribed_winds:RecordedWind", "a time series from a CSV file"
         ),
     },
@@ -30,12 +34,12 @@ TURBULENCE = Registry(
     "turbulence",
     "turbulence model",
     {
-        "none": Entry("kittiwake.environment.turbulence:NoTurbulence", "no gusts"),
-        "dryden": Entry(
+        "none": RegistryEntry("kittiwake.environment.turbulence:NoTurbulence", "no gusts"),
+        "dryden": RegistryEntry(
             "kittiwake.environment.turbulence:Dryden",
             "Dryden spectra of MIL-F-8785C, exact at any step length",
         ),
-        "dryden-first-order": Entry(
+        "dryden-first-order": RegistryEntry(
             "kittiwake.environment.turbulence:DrydenFirstOrder",
             "first-order form of QRSim, by ground speed",
         ),
@@ -46,7 +50,7 @@ ATMOSPHERES = Registry(
     "atmospheres",
     "atmosphere",
     {
-        "isa": Entry(
+        "isa": RegistryEntry(
             "kittiwake.environment.atmosphere:StandardAtmosphere",
             "standard atmosphere of 1976 up to 20 km",
         ),
@@ -57,8 +61,10 @@ REGIONS = Registry(
     "regions",
     "region",
     {
-        "force": Entry("kittiwake.environment.regions:ForceRegion", "a box that pushes"),
-        "wind": Entry("kittiwake.environment.regions:WindRegion", "a box in which it blows"),
+        "force": RegistryEntry("kittiwake.environment.regions:ForceRegion", "a box that pushes"),
+        "wind": RegistryEntry(
+            "kittiwake.environment.regions:WindRegion", "a box in which it blows"
+        ),
     },
 )
 
@@ -66,30 +72,34 @@ OBSTACLES = Registry(
     "obstacles",
     "obstacle",
     {
-        "box": Entry("kittiwake.environment.obstacles.boxes:Box", "a box in any attitude"),
-        "platform": Entry(
+        "box": RegistryEntry("kittiwake.environment.obstacles.boxes:Box", "a box in any attitude"),
+        "platform": RegistryEntry(
             "kittiwake.environment.obstacles.boxes:Platform", "a plate, given by its upper side"
         ),
-        "slab": Entry("kittiwake.environment.obstacles.boxes:Slab", "a thick wall that leans"),
-        "sphere": Entry("kittiwake.environment.obstacles.round:Sphere", "a ball"),
-        "cylinder": Entry(
+        "slab": RegistryEntry(
+            "kittiwake.environment.obstacles.boxes:Slab", "a thick wall that leans"
+        ),
+        "sphere": RegistryEntry("kittiwake.environment.obstacles.round:Sphere", "a ball"),
+        "cylinder": RegistryEntry(
             "kittiwake.environment.obstacles.round:Cylinder", "an upright, lying or tilted cylinder"
         ),
-        "capsule": Entry(
+        "capsule": RegistryEntry(
             "kittiwake.environment.obstacles.round:Capsule", "a cylinder with round ends"
         ),
-        "plane": Entry("kittiwake.environment.obstacles.sheets:Plane", "a plane without end"),
-        "parabolic-sheet": Entry(
+        "plane": RegistryEntry(
+            "kittiwake.environment.obstacles.sheets:Plane", "a plane without end"
+        ),
+        "parabolic-sheet": RegistryEntry(
             "kittiwake.environment.obstacles.sheets:ParabolicSheet", "a sheet bent as a parabola"
         ),
-        "wavy-sheet": Entry(
+        "wavy-sheet": RegistryEntry(
             "kittiwake.environment.obstacles.waves:WavySheet", "a sheet with even waves"
         ),
-        "hallway": Entry(
+        "hallway": RegistryEntry(
             "kittiwake.environment.obstacles.hallway:Hallway",
             "walls on both sides of a line of points, floor and ceiling",
         ),
-        "mesh": Entry(
+        "mesh": RegistryEntry(
             "kittiwake.environment.obstacles.mesh:Mesh", "triangles from an STL or OBJ file"
         ),
     },
@@ -99,8 +109,10 @@ PLATFORMS = Registry(
     "platforms",
     "platform",
     {
-        "fixed": Entry("kittiwake.environment.platforms:FixedPlatform", "a rectangle at rest"),
-        "moving": Entry(
+        "fixed": RegistryEntry(
+            "kittiwake.environment.platforms:FixedPlatform", "a rectangle at rest"
+        ),
+        "moving": RegistryEntry(
             "kittiwake.environment.platforms:MovingPlatform",
             "a deck that sails, heaves, rolls and pitches",
         ),
@@ -111,13 +123,13 @@ INTERACTIONS = Registry(
     "interactions",
     "interaction",
     {
-        "downwash": Entry(
+        "downwash": RegistryEntry(
             "kittiwake.environment.downwash:Downwash", "the jets of those above, as wind"
         ),
-        "proximity": Entry(
+        "proximity": RegistryEntry(
             "kittiwake.environment.proximity:Proximity", "the distance of the nearest vehicle"
         ),
-        "visible": Entry(
+        "visible": RegistryEntry(
             "kittiwake.environment.visible:Visible", "the nearest vehicles, for range sensors"
         ),
     },
@@ -127,11 +139,11 @@ SATELLITES = Registry(
     "satellites",
     "kind of satellites",
     {
-        "nominal": Entry(
+        "nominal": RegistryEntry(
             "kittiwake.environment.satellites.nominal:NominalConstellation",
             "the 24 slots of GPS, on undisturbed circles",
         ),
-        "sp3": Entry(
+        "sp3": RegistryEntry(
             "kittiwake.environment.satellites.precise:PreciseConstellation",
             "the satellites of a file of precise orbits",
         ),
@@ -142,14 +154,14 @@ RANGE_ERRORS = Registry(
     "range_errors",
     "error of ranges",
     {
-        "none": Entry(
+        "none": RegistryEntry(
             "kittiwake.environment.satellites.range_errors:NoRangeError", "exact distances"
         ),
-        "first-order": Entry(
+        "first-order": RegistryEntry(
             "kittiwake.environment.satellites.range_errors:FirstOrderError",
             "a Gauss-Markov process, QRSim's GM",
         ),
-        "second-order": Entry(
+        "second-order": RegistryEntry(
             "kittiwake.environment.satellites.range_errors:SecondOrderError",
             "a Gauss-Markov process that another drives, as QRSim's GM2",
         ),
@@ -160,14 +172,14 @@ PLUMES = Registry(
     "plumes",
     "plume",
     {
-        "gaussian": Entry(
+        "gaussian": RegistryEntry(
             "kittiwake.environment.plumes.gaussian:GaussianPlume", "a cloud at rest in still air"
         ),
-        "gaussian-dispersion": Entry(
+        "gaussian-dispersion": RegistryEntry(
             "kittiwake.environment.plumes.dispersion:DispersionPlume",
             "drawn out by the wind, from sources that never pause",
         ),
-        "gaussian-puff-dispersion": Entry(
+        "gaussian-puff-dispersion": RegistryEntry(
             "kittiwake.environment.plumes.puffs:PuffPlume", "puffs that go with the wind"
         ),
     },
@@ -177,14 +189,14 @@ FIELDS = Registry(
     "fields",
     "field",
     {
-        "from-seed": Entry(
+        "from-seed": RegistryEntry(
             "kittiwake.environment.fields.from_seed:SeededField",
             "a smooth random field of the seed",
         ),
-        "patches": Entry(
+        "patches": RegistryEntry(
             "kittiwake.environment.fields.patches:Patches", "Gaussian patches on a background"
         ),
-        "raster": Entry(
+        "raster": RegistryEntry(
             "kittiwake.environment.fields.raster:Raster", "a map from a file, by cells"
         ),
     },
@@ -194,7 +206,7 @@ TERRAINS = Registry(
     "terrains",
     "terrain",
     {
-        "pour": Entry(
+        "pour": RegistryEntry(
             "kittiwake.environment.terrain:PouredTerrain",
             "QRSim's open ground, clutter and occlusion, with persons",
         ),
@@ -205,8 +217,8 @@ CURRENTS = Registry(
     "currents",
     "current",
     {
-        "none": Entry("kittiwake.environment.current:StillWater", "water at rest"),
-        "uniform": Entry(
+        "none": RegistryEntry("kittiwake.environment.current:StillWater", "water at rest"),
+        "uniform": RegistryEntry(
             "kittiwake.environment.current:UniformCurrent", "the same current everywhere"
         ),
     },
@@ -216,15 +228,15 @@ WAVES = Registry(
     "waves",
     "kind of waves",
     {
-        "regular": Entry(
+        "regular": RegistryEntry(
             "kittiwake.environment.waves.regular:RegularWaves",
             "waves of one height, period and direction",
         ),
-        "pierson-moskowitz": Entry(
+        "pierson-moskowitz": RegistryEntry(
             "kittiwake.environment.waves.irregular:PiersonMoskowitzSea",
             "a fully developed sea by height, wind or sea state",
         ),
-        "jonswap": Entry(
+        "jonswap": RegistryEntry(
             "kittiwake.environment.waves.irregular:JonswapSea",
             "a growing sea by height, wind and fetch or sea state",
         ),

@@ -15,7 +15,6 @@ from typing import Annotated
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.environment import AbstractAtmosphere
 from kittiwake.core.standard_altitude import (
     EARTH_RADIUS_M,
     GAS_CONSTANT_JPKGK,
@@ -25,8 +24,9 @@ from kittiwake.core.standard_altitude import (
     SEA_LEVEL_TEMPERATURE_K,
     TROPOPAUSE_M,
 )
-from kittiwake.core.surroundings import Air
 from kittiwake.geometry.scalar import Real
+from kittiwake.world.environment import AbstractAtmosphere
+from kittiwake.world.surroundings import Air
 
 
 def geopotential(altitude_m: Real) -> Real:

@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.environment import AbstractCurrent
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.environment import AbstractCurrent
 
 
 class StillWater(AbstractCurrent):

@@ -20,11 +20,11 @@ import math
 import jax
 import jax.numpy as jnp
 
-from kittiwake.core.environment import AbstractInteraction
-from kittiwake.core.presence import Presence
-from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.environment import AbstractInteraction
+from kittiwake.world.interaction_input import InteractionInput
+from kittiwake.world.surroundings import Surroundings
 
 SPREADING = 0.094
 LN_2 = math.log(2.0)
@@ -33,7 +33,7 @@ LN_2 = math.log(2.0)
 class Downwash(AbstractInteraction):
     """Each vehicle in the jets of all others; the cost grows with the square of their number."""
 
-    def __call__(self, vehicles: Presence, surroundings: Surroundings) -> Surroundings:
+    def __call__(self, vehicles: InteractionInput, surroundings: Surroundings) -> Surroundings:
         """The surroundings with the jets added to the wind."""
 
         def felt(around: Surroundings, here_world_m: Vec3) -> Surroundings:
@@ -44,7 +44,7 @@ class Downwash(AbstractInteraction):
         return jax.vmap(felt)(surroundings, vehicles.motion.position_world_m)
 
 
-def jet_world_mps(above: Presence, here_world_m: Vec3, density_kgpm3: Real) -> Vec3:
+def jet_world_mps(above: InteractionInput, here_world_m: Vec3, density_kgpm3: Real) -> Vec3:
     """The velocity that a vehicle gives the air at a place; nothing at its own."""
     axis = above.motion.q_world_from_body.rotate(Vec3(0.0, 0.0, -1.0))
     way = here_world_m - above.motion.position_world_m

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from math import degrees
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.world import Origin
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.world import Origin
 
 TESLA_PER_NANOTESLA = 1e-9
 # above the ellipsoid and below it; the model says nothing of what is further away

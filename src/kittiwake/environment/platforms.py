@@ -6,14 +6,14 @@ from typing import Annotated
 import jax
 import jax.numpy as jnp
 
+from kittiwake.contact.deck import DeckState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.environment import AbstractPlatform
-from kittiwake.core.support import Support
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.environment import AbstractPlatform
 
 TILT_RAD = Bounds(-1.0, 1.0)
 SWING_RAD = Bounds(0.0, 1.0)
@@ -29,13 +29,13 @@ class FixedPlatform(AbstractPlatform):
     roll_rad: Annotated[Real, TILT_RAD] = 0.0
     pitch_rad: Annotated[Real, TILT_RAD] = 0.0
 
-    def support(self, time_s: Real) -> Support:
+    def support(self, time_s: Real) -> DeckState:
         """The same at all times."""
         del time_s
         attitude = EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad)
-        return Support(
+        return DeckState(
             center_world_m=self.position_world_m,
-            q_world_from_support=Quaternion.from_euler(attitude),
+            q_world_from_deck=Quaternion.from_euler(attitude),
             velocity_world_mps=Vec3.zero(),
             angular_velocity_world_radps=Vec3.zero(),
             length_m=self.length_m,
@@ -62,13 +62,13 @@ class MovingPlatform(AbstractPlatform):
     pitch_rad: Annotated[Real, SWING_RAD] = 0.0
     pitch_period_s: Annotated[Real, POSITIVE] = 4.0
 
-    def support(self, time_s: Real) -> Support:
+    def support(self, time_s: Real) -> DeckState:
         """Its place and attitude, and their rates by differentiation."""
         now = jnp.asarray(time_s, jnp.result_type(float))
         (place, q), (velocity, q_rate) = jax.jvp(self._pose, (now,), (jnp.ones_like(now),))
         # dq/dt = (0, omega) q / 2 with omega in the world
         omega = (q_rate * q.inverse()).vector * 2.0
-        return Support(place, q, velocity, omega, self.length_m, self.width_m)
+        return DeckState(place, q, velocity, omega, self.length_m, self.width_m)
 
     def _pose(self, time_s: Real) -> tuple[Vec3, Quaternion]:
         heave, _ = sin_cos(2.0 * math.pi * time_s / self.heave_period_s)

@@ -23,12 +23,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.environment import AbstractWind
 from kittiwake.core.recording import Recording
 from kittiwake.environment.wind import ANGLE_RAD, SPEED_MPS
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.environment import AbstractWind
 
 EAST, NORTH, UP = "east_mps", "north_mps", "up_mps"
 COMPONENT_MPS = Bounds(-SPEED_MPS.high, SPEED_MPS.high)
@@ -105,7 +105,7 @@ class StepWind(AbstractDirectedWind):
         """It begins."""
         return False
 
-    def remarks(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
+    def warnings(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
         """Return a warning if it begins when the flight is over."""
         del dt_s
         return _too_late(float(self.start_s), duration_s)
@@ -134,7 +134,7 @@ class CosineGust(AbstractDirectedWind):
         """It comes and goes."""
         return False
 
-    def remarks(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
+    def warnings(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
         """Return a warning if it begins when the flight is over, or ends before it."""
         del dt_s
         if self.hold_s is None:
@@ -166,7 +166,7 @@ class SinusoidalWind(AbstractDirectedWind):
         """It swings."""
         return False
 
-    def remarks(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
+    def warnings(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
         """Return a warning if it swings faster than the steps over which it is held."""
         del duration_s
         period_s = float(self.period_s)

@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.environment import AbstractInteraction
-from kittiwake.core.presence import Presence
-from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.environment import AbstractInteraction
+from kittiwake.world.interaction_input import InteractionInput
+from kittiwake.world.surroundings import Surroundings
 
 
 class Proximity(AbstractInteraction):
@@ -25,7 +25,7 @@ class Proximity(AbstractInteraction):
 
     within_m: Annotated[Real, POSITIVE] | None = None
 
-    def __call__(self, vehicles: Presence, surroundings: Surroundings) -> Surroundings:
+    def __call__(self, vehicles: InteractionInput, surroundings: Surroundings) -> Surroundings:
         """The surroundings with ``nearest_vehicle_m`` set."""
         place = vehicles.motion.position_world_m
         # a vehicle that has diverged is nowhere

@@ -24,13 +24,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from kittiwake.core.environment import AbstractRegion
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.surroundings import Push, Shear, Surroundings
 from kittiwake.environment.obstacles.placed import q_world_from_own
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.environment import AbstractRegion
+from kittiwake.world.surroundings import Push, Shear, Surroundings
 
 # the least half side of a vehicle, so that one without a size crosses an edge within a millimeter
 LEAST_HALF_M = 5e-4

@@ -19,9 +19,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.terrain import CLUTTER, OCCLUSION, OPEN, AbstractTerrain, Terrain
-from kittiwake.core.world import FlightArea
 from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.world.terrain import CLUTTER, OCCLUSION, OPEN, AbstractTerrain, Terrain
+from kittiwake.world.world import FlightArea
 
 MIDDLE_SHARE = 0.8
 MEAN_JUMP_CELLS = 4.0

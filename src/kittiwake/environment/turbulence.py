@@ -26,12 +26,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.environment import AbstractTurbulence
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.units import FOOT_M
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.environment import AbstractTurbulence
+from kittiwake.world.surroundings import Surroundings
 
 LOWEST_M = 10.0 * FOOT_M
 HIGHEST_M = 1000.0 * FOOT_M

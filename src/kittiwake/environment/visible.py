@@ -13,12 +13,12 @@ import jax
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.environment import AbstractInteraction
-from kittiwake.core.movers import Neighbor
-from kittiwake.core.presence import Presence
-from kittiwake.core.surroundings import Surroundings
 from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.world.environment import AbstractInteraction
+from kittiwake.world.interaction_input import InteractionInput
+from kittiwake.world.moving_obstacles import VehicleObstacle
+from kittiwake.world.surroundings import Surroundings
 
 MOST = Bounds(1.0, 64.0)
 
@@ -31,7 +31,7 @@ class Visible(AbstractInteraction):
 
     nearest: Annotated[int, MOST] = eqx.field(static=True, default=4)
 
-    def __call__(self, vehicles: Presence, surroundings: Surroundings) -> Surroundings:
+    def __call__(self, vehicles: InteractionInput, surroundings: Surroundings) -> Surroundings:
         """The surroundings with ``neighbors`` set; a vehicle alone has none."""
         count = jnp.size(vehicles.motion.position_world_m.x)
         if count == 1:
@@ -43,28 +43,28 @@ class Visible(AbstractInteraction):
             away = jax.vmap(lambda other: _square_m2(other, _member(vehicles, own)))(vehicles)
             _, near = jax.lax.top_k(-jnp.where(others, away, jnp.inf), min(self.nearest, count - 1))
             shown = tuple(_neighbor(_member(vehicles, i), others[i]) for i in near)
-            return replace(around, neighbors=shown)
+            return replace(around, vehicle_obstacles=shown)
 
         return jax.vmap(seen)(surroundings, jnp.arange(count))
 
 
-def _member(vehicles: Presence, place: Count) -> Presence:
+def _member(vehicles: InteractionInput, place: Count) -> InteractionInput:
     return jax.tree.map(lambda leaf: leaf[place], vehicles)
 
 
-def _square_m2(one: Presence, other: Presence) -> jax.Array:
+def _square_m2(one: InteractionInput, other: InteractionInput) -> jax.Array:
     way = one.motion.position_world_m - other.motion.position_world_m
     return jnp.asarray(way.dot(way))
 
 
-def _present(vehicle: Presence) -> Flag:
+def _present(vehicle: InteractionInput) -> Flag:
     """Whether it has a size, and has not diverged."""
     numbers = jax.tree.leaves((vehicle.motion, vehicle.size_body_m))
     size = vehicle.size_body_m
     return reduce(and_, map(jnp.isfinite, numbers)) & (size.x > 0.0) & (size.y > 0.0)
 
 
-def _neighbor(vehicle: Presence, present: Flag) -> Neighbor:
+def _neighbor(vehicle: InteractionInput, present: Flag) -> VehicleObstacle:
     # what is no number in a vehicle that has diverged stays with it
     vehicle = jax.tree.map(lambda leaf: jnp.where(present, leaf, 0.0), vehicle)
     motion, angles = vehicle.motion, vehicle.motion.euler_world_from_body
@@ -76,7 +76,7 @@ def _neighbor(vehicle: Presence, present: Flag) -> Neighbor:
         pitch_rad=angles.pitch_rad,
         roll_rad=angles.roll_rad,
     )
-    return Neighbor(
+    return VehicleObstacle(
         body=body,
         position_world_m=motion.position_world_m,
         velocity_world_mps=motion.velocity_world_mps,

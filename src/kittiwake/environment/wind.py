@@ -14,11 +14,11 @@ from typing import Annotated
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.environment import AbstractWind
 from kittiwake.core.units import FOOT_M
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.environment import AbstractWind
 
 ROUGHNESS_LENGTH_FT = 0.15
 REFERENCE_HEIGHT_FT = 20.0

@@ -33,20 +33,20 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.choice import chosen
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import PressureMeasurement, RangeMeasurement
-from kittiwake.core.needed import Needed, refuse_without
-from kittiwake.core.sensor import AbstractSensor
-from kittiwake.core.situation import Situation
-from kittiwake.core.strong import strong
+from kittiwake.core.tree_where import tree_where
 from kittiwake.core.units import STANDARD_GRAVITY_MPS2
 from kittiwake.estimation.truth import Truth
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
+from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
+from kittiwake.interfaces.sensor import AbstractSensor
 
 # how far from straight down a range finder may look: 0.1 deg
 STRAIGHT_DOWN = -0.9999985
@@ -113,10 +113,10 @@ class AltitudeFusion(AbstractEstimator):
         """Refuses a vehicle without one of the sensors, or a range finder that looks elsewhere."""
         below = "{type: ultrasonic, direction_body: [0, 0, -1]}"
         needed = {
-            "range": Needed(self.range, RangeMeasurement, below),
-            "barometer": Needed(self.barometer, PressureMeasurement, "barometer"),
+            "range": RequiredSensor(self.range, RangeMeasurement, below),
+            "barometer": RequiredSensor(self.barometer, PressureMeasurement, "barometer"),
         }
-        refuse_without(sensors, needed)
+        require_sensors(sensors, needed)
         looks = sensors[self.range].looks_body()
         if looks is None or len(looks) != 1 or looks[0].z > STRAIGHT_DOWN:
             message = (
@@ -126,25 +126,25 @@ class AltitudeFusion(AbstractEstimator):
             raise ScenarioError(message)
         self.base.check(sensors)
 
-    def prepared(self, situation: Situation) -> "AltitudeFusion":
+    def prepare(self, context: BuildContext) -> "AltitudeFusion":
         """Told the ground's height and the world's gravity, if it was not told others."""
-        ground, gravity = situation.world.ground_z_m, situation.world.gravity_mps2
+        ground, gravity = context.world.ground_z_m, context.world.gravity_mps2
         return replace(
             self,
-            base=self.base.prepared(situation),
+            base=self.base.prepare(context),
             surface_z_m=ground if self.surface_z_m is None else self.surface_z_m,
             gravity_mps2=gravity if self.gravity_mps2 is None else self.gravity_mps2,
         )
 
     def init(self, key: PRNGKeyArray) -> AltitudeFusionState:
         """At the origin."""
-        return self.begin(strong(Start().kinematics()), key)
+        return self.begin(as_arrays(Start().kinematics()), key)
 
     def begin(self, start: Kinematics, key: PRNGKeyArray) -> AltitudeFusionState:
         """At the start."""
         nil = jnp.zeros(())
         return AltitudeFusionState(
-            base=strong(self.base.begin(start, key)),
+            base=as_arrays(self.base.begin(start, key)),
             heights=Heights(nil, nil, nil, jnp.asarray(False), nil, nil, nil),
             height_world_m=jnp.asarray(start.position_world_m.z),
             climb_mps=jnp.asarray(start.velocity_world_mps.z),
@@ -212,7 +212,7 @@ class AltitudeFusion(AbstractEstimator):
             # one that lies on its side tells no height
             echoes=jnp.asarray(ranged.valid) & (cosine > 0.0),
         )
-        heights = chosen(inputs.fresh[self.range], by_range, heights)
+        heights = tree_where(inputs.fresh[self.range], by_range, heights)
         said_m = pressed.altitude_m - height_m
         setting = (state.age_s < SETTING_S) | (heights.settings == 0.0)
         settings = heights.settings + jnp.where(setting, 1.0, 0.0)
@@ -224,4 +224,4 @@ class AltitudeFusion(AbstractEstimator):
             zero_m=zero,
             settings=settings,
         )
-        return chosen(inputs.fresh[self.barometer], by_pressure, heights)
+        return tree_where(inputs.fresh[self.barometer], by_pressure, heights)

@@ -32,19 +32,19 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs, Uncertainty
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import AnchorMeasurement
-from kittiwake.core.needed import Needed, refuse_without
-from kittiwake.core.sensor import AbstractSensor
-from kittiwake.core.situation import Situation
-from kittiwake.core.strong import strong
-from kittiwake.estimation.ekf_updates import Observation, weighed
+from kittiwake.estimation.ekf_updates import MeasurementUpdate, weighed
 from kittiwake.estimation.truth import Truth
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs, Uncertainty
+from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
+from kittiwake.interfaces.sensor import AbstractSensor
 
 PLACE, VELOCITY = slice(0, 3), slice(3, 6)
 ERRORS = 6
@@ -88,13 +88,13 @@ class AnchorEkf(AbstractEstimator):
 
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         """Refuses a vehicle without the sensor."""
-        needed = Needed(self.anchors, AnchorMeasurement, "anchor-ranging")
-        refuse_without(sensors, {"anchors": needed})
+        needed = RequiredSensor(self.anchors, AnchorMeasurement, "anchor-ranging")
+        require_sensors(sensors, {"anchors": needed})
         self.base.check(sensors)
 
-    def prepared(self, situation: Situation) -> "AnchorEkf":
+    def prepare(self, context: BuildContext) -> "AnchorEkf":
         """Told where the anchors are, if it was not told others."""
-        there: tuple[Vec3, ...] = vars(situation.sensors[self.anchors])["anchors_world_m"]
+        there: tuple[Vec3, ...] = vars(context.sensors[self.anchors])["anchors_world_m"]
         places = there if self.anchors_world_m is None else self.anchors_world_m
         if len(places) != len(there):
             message = (
@@ -102,11 +102,11 @@ class AnchorEkf(AbstractEstimator):
                 f"{len(there)} anchors; write as many, or leave them out"
             )
             raise ScenarioError(message)
-        return replace(self, base=self.base.prepared(situation), anchors_world_m=places)
+        return replace(self, base=self.base.prepare(context), anchors_world_m=places)
 
     def init(self, key: PRNGKeyArray) -> AnchorEkfState:
         """At the origin."""
-        return self.begin(strong(Start().kinematics()), key)
+        return self.begin(as_arrays(Start().kinematics()), key)
 
     def begin(self, start: Kinematics, key: PRNGKeyArray) -> AnchorEkfState:
         """The start with errors."""
@@ -123,7 +123,7 @@ class AnchorEkf(AbstractEstimator):
         return AnchorEkfState(
             motion=jnp.concatenate(true) + off,
             covariance=jnp.diag(deviations**2),
-            base=strong(self.base.begin(start, others)),
+            base=as_arrays(self.base.begin(start, others)),
             begun=jnp.asarray(False),
         )
 
@@ -155,7 +155,7 @@ class AnchorEkf(AbstractEstimator):
 
     def _told(
         self, motion: Float[Array, "6"], places: Float[Array, "3 3"], inputs: EstimatorInputs
-    ) -> Observation:
+    ) -> MeasurementUpdate:
         """What a range says of the errors; ``places`` is the covariance of the position's."""
         said: AnchorMeasurement = inputs.measurements[self.anchors]
         anchors = jnp.stack([jnp.asarray(anchor.array) for anchor in self._anchors()])
@@ -166,7 +166,7 @@ class AnchorEkf(AbstractEstimator):
         curved = (jnp.eye(3) - towards[:, None] * towards[None, :]) @ places / distance
         expected = distance + 0.5 * jnp.trace(curved)
         variance = self.range_deviation_m**2 + 0.5 * jnp.trace(curved @ curved)
-        return Observation(
+        return MeasurementUpdate(
             innovation=jnp.asarray(said.range_m - expected)[None],
             by_error=jnp.concatenate([towards, jnp.zeros(3)])[None],
             noise=jnp.asarray(variance)[None, None],

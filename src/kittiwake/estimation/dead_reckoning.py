@@ -25,25 +25,25 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.choice import chosen
-from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import InertialMeasurement
-from kittiwake.core.needed import Needed, refuse_without
-from kittiwake.core.sensor import AbstractSensor
-from kittiwake.core.situation import Situation
-from kittiwake.core.strong import strong
+from kittiwake.core.tree_where import tree_where
 from kittiwake.core.units import STANDARD_GRAVITY_MPS2
 from kittiwake.estimation.ekf_motion import mechanised
-from kittiwake.estimation.ekf_state import ERRORS, MOTION, Belief, Reading, motion_of
+from kittiwake.estimation.ekf_state import ERRORS, MOTION, Belief, ImuReading, motion_of
 from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
+from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
+from kittiwake.interfaces.sensor import AbstractSensor
 
 
 class DeadReckoningState(eqx.Module):
     """Where the unit told something last, what that was, whether it did, and how long ago."""
 
     belief: Belief
-    reading: Reading
+    reading: ImuReading
     begun: Flag
     elapsed_s: Real
 
@@ -61,17 +61,17 @@ class DeadReckoning(AbstractEstimator):
 
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         """Refuses a vehicle without the inertial unit."""
-        refuse_without(sensors, {"imu": Needed(self.imu, InertialMeasurement, "imu")})
+        require_sensors(sensors, {"imu": RequiredSensor(self.imu, InertialMeasurement, "imu")})
 
-    def prepared(self, situation: Situation) -> "DeadReckoning":
+    def prepare(self, context: BuildContext) -> "DeadReckoning":
         """Told the world's gravity."""
         if self.gravity_mps2 is not None:
             return self
-        return replace(self, gravity_mps2=situation.world.gravity_mps2)
+        return replace(self, gravity_mps2=context.world.gravity_mps2)
 
     def init(self, key: PRNGKeyArray) -> DeadReckoningState:
         """At the origin."""
-        return self.begin(strong(Start().kinematics()), key)
+        return self.begin(as_arrays(Start().kinematics()), key)
 
     def begin(self, start: Kinematics, key: PRNGKeyArray) -> DeadReckoningState:
         """At the start."""
@@ -83,7 +83,7 @@ class DeadReckoning(AbstractEstimator):
             # it knows of none
             jnp.zeros(ERRORS - MOTION.stop),
         )
-        nothing = Reading(jnp.zeros(3), jnp.zeros(3))
+        nothing = ImuReading(jnp.zeros(3), jnp.zeros(3))
         return DeadReckoningState(belief, nothing, jnp.asarray(False), jnp.zeros(()))
 
     def step(
@@ -92,17 +92,17 @@ class DeadReckoning(AbstractEstimator):
         """The motion since the last reading, to the new one or led on by the old one."""
         del key
         said: InertialMeasurement = inputs.measurements[self.imu]
-        told = Reading(
+        told = ImuReading(
             jnp.asarray(said.specific_force_body_mps2.array),
             jnp.asarray(said.angular_velocity_body_radps.array),
         )
         fresh = jnp.asarray(inputs.fresh[self.imu])
-        reading = chosen(fresh, told, state.reading)
+        reading = tree_where(fresh, told, state.reading)
         elapsed_s = jnp.where(state.begun, state.elapsed_s + dt_s, 0.0)
         gravity = STANDARD_GRAVITY_MPS2 if self.gravity_mps2 is None else self.gravity_mps2
         now, _, _ = mechanised(state.belief, state.reading, reading, gravity, elapsed_s)
         later = DeadReckoningState(
-            chosen(fresh, now, state.belief),
+            tree_where(fresh, now, state.belief),
             reading,
             state.begun | fresh,
             jnp.where(fresh, 0.0, elapsed_s),

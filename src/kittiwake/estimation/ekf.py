@@ -22,9 +22,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.choice import chosen
-from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs, Uncertainty
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import (
     GnssMeasurement,
@@ -33,11 +32,8 @@ from kittiwake.core.measurements import (
     PressureMeasurement,
     RangeMeasurement,
 )
-from kittiwake.core.needed import Needed, refuse_without
 from kittiwake.core.noise import GaussMarkov
-from kittiwake.core.sensor import AbstractSensor
-from kittiwake.core.situation import Situation
-from kittiwake.core.strong import strong
+from kittiwake.core.tree_where import tree_where
 from kittiwake.estimation import ekf_updates as updates
 from kittiwake.estimation.ekf_motion import (
     InstrumentErrors,
@@ -51,11 +47,11 @@ from kittiwake.estimation.ekf_parameters import (
     AccelerometerErrors,
     AltitudeErrors,
     FieldErrors,
+    FilterAssumptions,
     GyroscopeErrors,
     RangeErrors,
     SatelliteErrors,
     StartErrors,
-    Told,
 )
 from kittiwake.estimation.ekf_state import (
     ERRORS,
@@ -63,12 +59,16 @@ from kittiwake.estimation.ekf_state import (
     Advance,
     Belief,
     EkfState,
-    Reading,
+    ImuReading,
     first_covariance,
     motion_of,
 )
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs, Uncertainty
+from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
+from kittiwake.interfaces.sensor import AbstractSensor
 
 # by parameter: what the sensor that it names measures, and a type that does
 SENSES: dict[str, tuple[type, str]] = {
@@ -111,30 +111,30 @@ class Ekf(AbstractEstimator):
     range_errors: RangeErrors = RangeErrors()
     start_errors: StartErrors = StartErrors()
     gate_deviations: Annotated[Real, POSITIVE] = 5.0
-    told: Told | None = None
+    told: FilterAssumptions | None = None
 
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         """Refuses a vehicle that lacks a named sensor, or has another kind under its name."""
         needed = {
-            parameter: Needed(name, *SENSES[parameter], optional=parameter != "imu")
+            parameter: RequiredSensor(name, *SENSES[parameter], optional=parameter != "imu")
             for parameter, name in self._names().items()
             # a sensor that nobody asked for by another name may be missing
             if name in sensors or name != parameter or parameter == "imu"
         }
-        refuse_without(sensors, needed)
+        require_sensors(sensors, needed)
 
-    def prepared(self, situation: Situation) -> "Ekf":
+    def prepare(self, context: BuildContext) -> "Ekf":
         """With the sensors that there are, and told what it was not told."""
         there = {
-            parameter: name if name in situation.sensors else None
+            parameter: name if name in context.sensors else None
             for parameter, name in self._names().items()
         }
-        told = self.told or Told.of(situation, there.get("gnss"))
+        told = self.told or FilterAssumptions.of(context, there.get("gnss"))
         return replace(self, **there, told=told)
 
     def init(self, key: PRNGKeyArray) -> EkfState:
         """At the origin."""
-        return self.begin(strong(Start().kinematics()), key)
+        return self.begin(as_arrays(Start().kinematics()), key)
 
     def begin(self, start: Kinematics, key: PRNGKeyArray) -> EkfState:
         """The start with errors."""
@@ -155,7 +155,7 @@ class Ekf(AbstractEstimator):
         return EkfState(
             belief=believed,
             covariance=covariance,
-            reading=Reading(jnp.zeros(3), jnp.zeros(3)),
+            reading=ImuReading(jnp.zeros(3), jnp.zeros(3)),
             begun=jnp.asarray(False),
             advance=Advance.none(),
             periods=(Advance.none(),) * self._told.gnss_delay_periods,
@@ -183,8 +183,8 @@ class Ekf(AbstractEstimator):
         """By the inertial unit; what is fresh of it also says how the step began."""
         reading = self._reading(inputs.measurements[self.imu], state.belief)
         fresh = jnp.asarray(inputs.fresh[self.imu])
-        reading = chosen(fresh, reading, state.reading)
-        before = chosen(state.begun, state.reading, reading)
+        reading = tree_where(fresh, reading, state.reading)
+        before = tree_where(state.begun, state.reading, reading)
         span_s = jnp.where(state.begun, dt_s, 0.0)
         gravity_mps2 = self._told.gravity_mps2
         belief, advance, leg = mechanised(state.belief, before, reading, gravity_mps2, span_s)
@@ -199,18 +199,18 @@ class Ekf(AbstractEstimator):
             covariance=propagated(state.covariance, rows, self._instruments, span_s),
             reading=reading,
             begun=state.begun | fresh,
-            advance=chosen(due, Advance.none(), advance),
-            periods=chosen(due, pushed, state.periods),
+            advance=tree_where(due, Advance.none(), advance),
+            periods=tree_where(due, pushed, state.periods),
             satellites=state.satellites,
         )
 
-    def _reading(self, said: InertialMeasurement, belief: Belief) -> Reading:
+    def _reading(self, said: InertialMeasurement, belief: Belief) -> ImuReading:
         """As of a unit at the center of mass."""
         force = jnp.asarray(said.specific_force_body_mps2.array)
         rate = jnp.asarray(said.angular_velocity_body_radps.array)
-        omega = Vec3.of(freed(Reading(force, rate), belief).angular_velocity_radps)
+        omega = Vec3.of(freed(ImuReading(force, rate), belief).angular_velocity_radps)
         centripetal = omega.cross(omega.cross(self.imu_position_body_m))
-        return Reading(force - jnp.asarray(centripetal.array), rate)
+        return ImuReading(force - jnp.asarray(centripetal.array), rate)
 
     def _under_these_satellites(self, state: EkfState, inputs: EstimatorInputs) -> EkfState:
         if self.gnss is None:
@@ -225,10 +225,10 @@ class Ekf(AbstractEstimator):
 
     def _observers(
         self, state: EkfState, inputs: EstimatorInputs
-    ) -> list[Callable[[Belief], updates.Observation]]:
+    ) -> list[Callable[[Belief], updates.MeasurementUpdate]]:
         """What each sensor tells, by what is believed before."""
         told, said = self._told, inputs.measurements
-        tellers: dict[str, Callable[[Any], Callable[..., updates.Observation]]] = {
+        tellers: dict[str, Callable[[Any], Callable[..., updates.MeasurementUpdate]]] = {
             "magnetometer": lambda one: partial(
                 updates.from_field,
                 field_body_t=jnp.asarray(one.magnetic_field_body_t.array),
@@ -263,8 +263,8 @@ class Ekf(AbstractEstimator):
         ]
 
     @property
-    def _told(self) -> Told:
-        return self.told or Told.usual()
+    def _told(self) -> FilterAssumptions:
+        return self.told or FilterAssumptions.usual()
 
     def _names(self) -> dict[str, str]:
         """Of the sensors, by parameter."""

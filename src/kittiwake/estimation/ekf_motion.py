@@ -53,9 +53,9 @@ from kittiwake.estimation.ekf_state import (
     Advance,
     Belief,
     Covariance,
+    ImuReading,
     Instruments,
     Matrix,
-    Reading,
     Vector,
 )
 from kittiwake.geometry.quaternion import Quaternion
@@ -74,7 +74,7 @@ class InstrumentErrors(NamedTuple):
     altitude: GaussMarkov
 
 
-class Leg(NamedTuple):
+class PropagationInterval(NamedTuple):
     """A step between two readings freed of their errors.
 
     Attributes:
@@ -86,32 +86,32 @@ class Leg(NamedTuple):
 
     rotation: Matrix
     specific_force_world_mps2: Vector
-    first: Reading
-    last: Reading
+    first: ImuReading
+    last: ImuReading
     span_s: Real
 
     @property
-    def mean(self) -> Reading:
+    def mean(self) -> ImuReading:
         """Of both readings."""
-        return Reading(
+        return ImuReading(
             0.5 * (self.first.specific_force_mps2 + self.last.specific_force_mps2),
             0.5 * (self.first.angular_velocity_radps + self.last.angular_velocity_radps),
         )
 
 
-def freed(reading: Reading, belief: Belief) -> Reading:
+def freed(reading: ImuReading, belief: Belief) -> ImuReading:
     """A reading without what is believed of its errors."""
     force = reading.specific_force_mps2 - _bias(belief, ACCELEROMETER_BIAS, ACCELEROMETER_DRIFT)
     rate = reading.angular_velocity_radps - _bias(belief, GYROSCOPE_BIAS, GYROSCOPE_DRIFT)
-    return Reading(
+    return ImuReading(
         _undone(belief.part(ACCELEROMETER_MATRIX), force),
         _undone(belief.part(GYROSCOPE_MATRIX), rate),
     )
 
 
 def mechanised(
-    belief: Belief, before: Reading, after: Reading, gravity_mps2: Real, dt_s: Real
-) -> tuple[Belief, Advance, Leg]:
+    belief: Belief, before: ImuReading, after: ImuReading, gravity_mps2: Real, dt_s: Real
+) -> tuple[Belief, Advance, PropagationInterval]:
     """The motion a step later, what came to it, and by what."""
     first, last = freed(before, belief), freed(after, belief)
     turn = 0.5 * dt_s * (first.angular_velocity_radps + last.angular_velocity_radps)
@@ -127,10 +127,10 @@ def mechanised(
         later_q,
         belief.instruments,
     )
-    return later, advance, Leg(0.5 * (began + ended), force, first, last, dt_s)
+    return later, advance, PropagationInterval(0.5 * (began + ended), force, first, last, dt_s)
 
 
-def motion_rows(leg: Leg, belief: Belief) -> Float[Array, "9 46"]:
+def motion_rows(leg: PropagationInterval, belief: Belief) -> Float[Array, "9 46"]:
     """The rows of Phi for position, velocity and attitude."""
     h, pull = leg.span_s, skew(leg.specific_force_world_mps2)
     turned = leg.rotation @ _of_instrument(

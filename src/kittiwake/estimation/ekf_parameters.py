@@ -11,10 +11,10 @@ import equinox as eqx
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.noise import GaussMarkov
-from kittiwake.core.situation import Situation
 from kittiwake.core.standard_altitude import standard_altitude
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.build_context import BuildContext
 
 
 class TriadErrors(eqx.Module):
@@ -121,7 +121,7 @@ class StartErrors(eqx.Module):
     yaw_rad: Annotated[Real, NOT_NEGATIVE] = radians(5.0)
 
 
-class Told(eqx.Module):
+class FilterAssumptions(eqx.Module):
     """What the filter takes for true of its world and of its receiver.
 
     Attributes:
@@ -141,21 +141,21 @@ class Told(eqx.Module):
     gnss_delay_periods: Annotated[int, Bounds(0.0, 100.0)] = eqx.field(static=True)
 
     @classmethod
-    def usual(cls) -> "Told":
+    def usual(cls) -> "FilterAssumptions":
         """Of a filter that nobody told anything: a field as in the middle of Europe."""
         return cls(9.80665, 0.0, Vec3(0.0, 2e-5, -4.4e-5), 0.0, 0.2, 1)
 
     @classmethod
-    def of(cls, situation: Situation, gnss: str | None) -> "Told":
+    def of(cls, context: BuildContext, gnss: str | None) -> "FilterAssumptions":
         """As it is where the vehicle starts, where a barometer is set to the height there."""
-        world, start, usual = situation.world, situation.start.position_world_m, cls.usual()
+        world, start, usual = context.world, context.start.position_world_m, cls.usual()
         pressure_pa = world.atmosphere.air(start.z + world.origin.altitude_m).pressure_pa
-        receiver = None if gnss is None else situation.sensors[gnss]
+        receiver = None if gnss is None else context.sensors[gnss]
         return cls(
             gravity_mps2=world.gravity_mps2,
             ground_z_m=world.ground_z_m,
             magnetic_field_world_t=world.magnetic_field_world_t or usual.magnetic_field_world_t,
             altitude_offset_m=float(standard_altitude(pressure_pa) - start.z),
-            gnss_period_s=situation.periods_s.get(gnss or "", usual.gnss_period_s),
+            gnss_period_s=context.periods_s.get(gnss or "", usual.gnss_period_s),
             gnss_delay_periods=getattr(receiver, "delay_periods", 0),
         )

@@ -69,7 +69,7 @@ class Belief(eqx.Module):
         )
 
 
-class Reading(eqx.Module):
+class ImuReading(eqx.Module):
     """What the inertial unit said, in body axes."""
 
     specific_force_mps2: Vector
@@ -118,7 +118,7 @@ class EkfState(eqx.Module):
 
     belief: Belief
     covariance: Covariance
-    reading: Reading
+    reading: ImuReading
     begun: Flag
     advance: Advance
     periods: tuple[Advance, ...]
@@ -145,7 +145,7 @@ def first_covariance(
     return jnp.diag(jnp.stack([jnp.asarray(d, jnp.result_type(float)) for d in deviations]) ** 2)
 
 
-def motion_of(belief: Belief, reading: Reading) -> Kinematics:
+def motion_of(belief: Belief, reading: ImuReading) -> Kinematics:
     """The estimate, of a belief and a reading without errors."""
     q = belief.q_world_from_body
     velocity = Vec3.of(belief.velocity_world_mps)

@@ -40,7 +40,7 @@ from kittiwake.estimation.ekf_state import (
     Advance,
     Belief,
     Covariance,
-    Reading,
+    ImuReading,
     Vector,
 )
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -52,7 +52,7 @@ Square = Float[Array, "errors errors"]
 LEAST_COSINE = 0.5
 
 
-class Observation(eqx.Module):
+class MeasurementUpdate(eqx.Module):
     """What a measurement tells; ``counts`` is False where there is none."""
 
     innovation: Float[Array, " parts"]
@@ -62,14 +62,14 @@ class Observation(eqx.Module):
 
 
 def updated(
-    belief: Belief, covariance: Covariance, told: Observation, gate: Real
+    belief: Belief, covariance: Covariance, told: MeasurementUpdate, gate: Real
 ) -> tuple[Belief, Covariance]:
     """After an observation, unless it is an outlier."""
     error, left = weighed(covariance, told, gate)
     return belief.corrected(error), left
 
 
-def weighed(covariance: Square, told: Observation, gate: Real) -> tuple[Errors, Square]:
+def weighed(covariance: Square, told: MeasurementUpdate, gate: Real) -> tuple[Errors, Square]:
     """The error that an observation tells, of any filter, and the covariance that is left."""
     h, r = told.by_error, told.noise
     shared = covariance @ h.T
@@ -97,10 +97,10 @@ def from_fix(
     belief: Belief,
     fix: GnssMeasurement,
     periods: Iterable[Advance],
-    reading: Reading,
+    reading: ImuReading,
     errors: SatelliteErrors,
     fresh: Flag,
-) -> Observation:
+) -> MeasurementUpdate:
     """The place before these periods."""
     place_then_m, delay_s = rewound(belief, periods)
     dilution = jnp.stack([fix.hdop * 0.5**0.5, fix.hdop * 0.5**0.5, jnp.asarray(fix.vdop)])
@@ -118,32 +118,32 @@ def from_fix(
     # without a fix the dilutions are zero, and there is something to invert all the same
     noise = jnp.diag((errors.noise_m * jnp.maximum(dilution, 1.0)) ** 2)
     found = jnp.asarray(fix.position_world_m.array)
-    return Observation(found - expected, h, noise, jnp.asarray(fresh & fix.valid))
+    return MeasurementUpdate(found - expected, h, noise, jnp.asarray(fresh & fix.valid))
 
 
 def from_altitude(
     belief: Belief, altitude_m: Real, offset_m: Real, noise_m: Real, fresh: Flag
-) -> Observation:
+) -> MeasurementUpdate:
     """A height with a drift."""
     h = jnp.zeros((1, ERRORS)).at[0, POSITION.stop - 1].set(1.0).at[0, ALTITUDE_DRIFT].set(1.0)
     expected = belief.position_world_m[2] + belief.instruments[ALTITUDE_DRIFT - MOTION.stop]
     innovation = altitude_m - offset_m - expected
-    return Observation(innovation[None], h, jnp.eye(1) * noise_m**2, jnp.asarray(fresh))
+    return MeasurementUpdate(innovation[None], h, jnp.eye(1) * noise_m**2, jnp.asarray(fresh))
 
 
 def from_field(
     belief: Belief, field_body_t: Vector, field_world_t: Vector, noise_t: Real, fresh: Flag
-) -> Observation:
+) -> MeasurementUpdate:
     """The magnetic field, in units of its noise: exp(-theta) turns it in the world's axes."""
     back = rotation_matrix(belief.q_world_from_body).T / noise_t
     h = jnp.zeros((3, ERRORS)).at[:, ATTITUDE].set(back @ skew(field_world_t))
     innovation = field_body_t / noise_t - back @ field_world_t
-    return Observation(innovation, h, jnp.eye(3), jnp.asarray(fresh))
+    return MeasurementUpdate(innovation, h, jnp.eye(3), jnp.asarray(fresh))
 
 
 def from_range(
     belief: Belief, measured: RangeMeasurement, ground_z_m: Real, noise_m: Real, fresh: Flag
-) -> Observation:
+) -> MeasurementUpdate:
     """The way to level ground along the body's downward axis, height / cos(tilt)."""
     up: Vector = rotation_matrix(belief.q_world_from_body)[:, 2]
     steep = up[2] < LEAST_COSINE
@@ -154,7 +154,9 @@ def from_range(
     h = jnp.zeros((1, ERRORS)).at[0, POSITION.stop - 1].set(1.0 / cosine)
     h = h.at[0, ATTITUDE].set(by_turn)
     counts = jnp.asarray(fresh & measured.valid & ~steep)
-    return Observation((measured.range_m - expected)[None], h, jnp.eye(1) * noise_m**2, counts)
+    return MeasurementUpdate(
+        (measured.range_m - expected)[None], h, jnp.eye(1) * noise_m**2, counts
+    )
 
 
 def with_other_satellites(

@@ -10,11 +10,11 @@ from typing import Annotated
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.noise import normals3
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 
 
 class NoisyTruth(AbstractEstimator):

@@ -22,7 +22,6 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import (
     GnssMeasurement,
@@ -30,12 +29,13 @@ from kittiwake.core.measurements import (
     InertialMeasurement,
     OrientationMeasurement,
 )
-from kittiwake.core.needed import Needed, refuse_without
-from kittiwake.core.sensor import AbstractSensor
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
+from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
+from kittiwake.interfaces.sensor import AbstractSensor
 
 # by parameter: what the sensor that it names measures, and the type that QRSim takes for it
 NEEDED: dict[str, tuple[type, str]] = {
@@ -57,10 +57,10 @@ class QRSimEstimate(AbstractEstimator):
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         """Refuses a vehicle that lacks one of the sensors, or has another kind under its name."""
         needed = {
-            parameter: Needed(getattr(self, parameter), measured, kind)
+            parameter: RequiredSensor(getattr(self, parameter), measured, kind)
             for parameter, (measured, kind) in NEEDED.items()
         }
-        refuse_without(sensors, needed)
+        require_sensors(sensors, needed)
 
     def step(
         self, state: tuple[()], inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray

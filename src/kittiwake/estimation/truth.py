@@ -2,9 +2,9 @@
 
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 
 
 class Truth(AbstractEstimator):

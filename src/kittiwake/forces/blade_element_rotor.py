@@ -49,10 +49,10 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.parts import AbstractRotor, Flow
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.parts import AbstractRotor, Flow
 
 # (m/s)^4: keeps the square roots away from zero, where they have no derivative
 LEAST_FLOW = 1e-24

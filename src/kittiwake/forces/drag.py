@@ -8,9 +8,9 @@ V: velocity relative to the air, in body axes. Neglected: lift, and torque by an
 pressure.
 """
 
-from kittiwake.core.parts import AbstractForce, Flow
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.parts import AbstractForce, Flow
 
 
 class LinearDrag(AbstractForce):

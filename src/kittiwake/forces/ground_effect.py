@@ -13,8 +13,8 @@ images of a multirotor's other rotors add to it (Sanchez-Cuevas, Heredia, Ollero
 
 import jax.numpy as jnp
 
-from kittiwake.core.parts import AbstractGroundEffect
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.parts import AbstractGroundEffect
 
 
 class CheesemanBennett(AbstractGroundEffect):

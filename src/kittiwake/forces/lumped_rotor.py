@@ -19,10 +19,10 @@ from typing import Annotated
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.parts import AbstractRotor, Flow
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.parts import AbstractRotor, Flow
 
 UP = Vec3(0.0, 0.0, 1.0)
 

@@ -27,7 +27,7 @@ TOGETHER = 4
 FEW = 64
 
 
-class Near(NamedTuple):
+class NearestNeighbors(NamedTuple):
     """Of each point the numbers of the nearest others, the nearest first.
 
     ``found`` is false, and the number the point's own, where there are no more of them. ``crowd``
@@ -41,7 +41,7 @@ class Near(NamedTuple):
 
 def nearest(
     points_m: Float[Array, "points 3"], present: Bool[Array, " points"], within_m: Real, most: int
-) -> Near:
+) -> NearestNeighbors:
     """The nearest others of each point.
 
     Args:
@@ -58,7 +58,7 @@ def nearest(
     search = _all_pairs if everywhere or size <= max(FEW, most) else _by_cells
     square_m2, numbers, crowd = search(points, present, within_m, min(most, size))
     found = jnp.isfinite(square_m2)
-    return Near(jnp.where(found, numbers, _count_to(size)[:, None]), found, crowd)
+    return NearestNeighbors(jnp.where(found, numbers, _count_to(size)[:, None]), found, crowd)
 
 
 # squares of distances, numbers, and how many are near

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.columns import column_names, to_columns
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.guidance import GuidanceInputs
 from kittiwake.core.kinematics import motion_columns
-from kittiwake.core.situation import Situation
 from kittiwake.core.units import UNIT_SYMBOLS
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import GuidanceInputs
 
 SPEED, HOME = "speed_mps", "distance_to_home_m"
 STEP_TIME, MISSION_TIME = "step_time_s", "mission_time_s"
@@ -53,13 +53,13 @@ class Condition(eqx.Module):
             )
             raise ValueError(message)
 
-    def check(self, situation: Situation, called: str) -> None:
+    def check(self, context: BuildContext, called: str) -> None:
         """Refuses a quantity that the vehicle does not know.
 
         Raises:
             ScenarioError: with the nearest ones, or those of the same kind.
         """
-        known = known_quantities(situation)
+        known = known_quantities(context)
         if self.quantity in known:
             return
         kind = next((kind for kind in (SENSOR, READING) if self.quantity.startswith(kind)), "")
@@ -131,22 +131,22 @@ def _measured(inputs: GuidanceInputs, name: str) -> Real:
     return jnp.min(getattr(inputs.measurements[sensor], column))
 
 
-def known_quantities(situation: Situation) -> list[str]:
+def known_quantities(context: BuildContext) -> list[str]:
     """The names of all that a vehicle's conditions can ask for."""
-    motion = motion_columns(situation.start.kinematics())
+    motion = motion_columns(context.start.kinematics())
     sensed = (
         f"{SENSOR}{name}.{column}"
-        for name, sensor in situation.sensors.items()
+        for name, sensor in context.sensors.items()
         for column in column_names(sensor.measures)
     )
-    return [*motion, *OWN, *sensed, *_readings(situation)]
+    return [*motion, *OWN, *sensed, *_readings(context)]
 
 
-def _readings(situation: Situation) -> list[str]:
-    dynamics, start = situation.dynamics, situation.start.kinematics()
+def _readings(context: BuildContext) -> list[str]:
+    dynamics, start = context.dynamics, context.start.kinematics()
 
     def told() -> dict[str, Real]:
-        around = situation.world.surroundings(start, dynamics.size_body_m)
+        around = context.world.surroundings(start, dynamics.size_body_m)
         return dynamics.actuators(dynamics.init(start, around))
 
     return [f"{READING}{name}" for name in jax.eval_shape(told)]

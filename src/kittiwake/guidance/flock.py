@@ -10,24 +10,24 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
 
-from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.commands import VelocityYaw
 from kittiwake.core.component import kind_of
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
-from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.peers import Peers
-from kittiwake.core.signals import VelocityYaw
-from kittiwake.core.situation import Situation
+from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.beginning import Beginning
+from kittiwake.guidance.initial_pose import InitialPose
+from kittiwake.interfaces.behavior import AbstractBehavior
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
 class FlockState(eqx.Module):
     """Where it began, and which of the behaviors count."""
 
-    beginning: Beginning
+    beginning: InitialPose
     active: Bool[Array, " behaviors"]
 
 
@@ -98,12 +98,12 @@ class Flock(AbstractGuidance):
         """If it is asked to."""
         return self.feed_forward
 
-    def prepared(self, situation: Situation) -> "Flock":
+    def prepare(self, context: BuildContext) -> "Flock":
         """The same with its behaviors in the world in which they will be flown."""
         ready: list[AbstractBehavior] = []
         for i, behavior in enumerate(self.behaviors):
             try:
-                ready.append(behavior.prepared(situation))
+                ready.append(behavior.prepare(context))
             except (KittiwakeError, ValueError) as error:
                 message = f"behaviors.{i} ({self.behavior_names[i]}): {error}"
                 raise ScenarioError(message) from None
@@ -111,23 +111,23 @@ class Flock(AbstractGuidance):
             return self
         return replace(self, behaviors=tuple(ready))
 
-    def signal_types(self) -> tuple[type[VelocityYaw]]:
+    def command_types(self) -> tuple[type[VelocityYaw]]:
         """A velocity."""
         return (VelocityYaw,)
 
     def init(self, key: PRNGKeyArray) -> FlockState:
         """Not begun."""
         del key
-        return FlockState(Beginning.ahead(), self._flags(self.active))
+        return FlockState(InitialPose.ahead(), self._flags(self.active))
 
     def step(
         self, state: FlockState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[FlockState, VelocityYaw]:
         """The velocity that is wanted now."""
         del dt_s, key
-        assert inputs.peers is not None, "a world with flocks has a radio"
+        assert inputs.neighbors is not None, "a world with flocks has a radio"
         beginning = state.beginning.at(inputs.estimate)
-        near = inputs.peers.within(inputs.estimate.position_world_m, self.radius_m)
+        near = inputs.neighbors.within(inputs.estimate.position_world_m, self.radius_m)
         yaw = jnp.asarray(beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad)
         later = replace(state, beginning=beginning)
         if not self.feed_forward:
@@ -144,7 +144,7 @@ class Flock(AbstractGuidance):
         return later, VelocityYaw(velocity, yaw, acceleration)
 
     def velocity_world_mps(
-        self, own: Kinematics, peers: Peers, active: Bool[Array, " behaviors"]
+        self, own: Kinematics, peers: NeighborTable, active: Bool[Array, " behaviors"]
     ) -> Vec3:
         """What the active behaviors want together."""
         whole, left_mps = Vec3.zero(), jnp.asarray(self.limit_mps)

@@ -19,25 +19,25 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.choice import chosen
+from kittiwake.core.commands import Command, CommandChoice, zero_command
 from kittiwake.core.component import kind_of
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
-from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
-from kittiwake.core.signals import OneOf, Signal, blank
-from kittiwake.core.situation import Situation
-from kittiwake.core.strong import like, strong
+from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Flag, Real
-from kittiwake.guidance.beginning import Beginning
 from kittiwake.guidance.conditions import Condition, Quantities
 from kittiwake.guidance.elapsed import elapsed_s
+from kittiwake.guidance.initial_pose import InitialPose
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 # why a step began; the rules' numbers follow
 IN_TURN, OUT_OF_TIME, ASKED, FIRST_RULE = range(4)
 NOBODY = -1
 
 
-class Step(eqx.Module):
+class MissionStep(eqx.Module):
     """A task, and what ends it.
 
     Attributes:
@@ -86,7 +86,7 @@ class MissionState(eqx.Module):
     began_s: Real
     done: Flag
     cut_short: Flag
-    home: Beginning
+    home: InitialPose
     asked: Int[Array, ""]
     legs: Int[Array, ""]
     held_s: Float[Array, " conditions"]
@@ -99,7 +99,7 @@ class Mission(AbstractGuidance):
 
     tracked: ClassVar[bool] = False
 
-    steps: tuple[Step, ...]
+    steps: tuple[MissionStep, ...]
     rules: tuple[Rule, ...] = ()
 
     def __check_init__(self) -> None:
@@ -163,28 +163,28 @@ class Mission(AbstractGuidance):
         """If one of its tasks does."""
         return any(step.do.feeds_forward for step in self.steps)
 
-    def prepared(self, situation: Situation) -> "Mission":
+    def prepare(self, context: BuildContext) -> "Mission":
         """The same with its tasks as they will be flown, each from where the one before leads."""
         for i, step in enumerate(self.steps):
             if step.until is not None:
-                step.until.check(situation, f"steps.{i}.until")
+                step.until.check(context, f"steps.{i}.until")
         for i, rule in enumerate(self.rules):
-            rule.when.check(situation, f"rules.{i}.when")
-        steps: list[Step] = []
-        place = situation.place_world_m
+            rule.when.check(context, f"rules.{i}.when")
+        steps: list[MissionStep] = []
+        place = context.place_world_m
         for i, (name, step) in enumerate(zip(self.names, self.steps, strict=True)):
             try:
-                there = situation._replace(begins_world_m=place)
-                steps.append(replace(step, do=step.do.prepared(there), name=name))
+                there = context._replace(begins_world_m=place)
+                steps.append(replace(step, do=step.do.prepare(there), name=name))
             except (KittiwakeError, ValueError) as error:
                 message = f"steps.{i} ({name}): {error}"
                 raise ScenarioError(message) from None
             place = step.do.leads_to(there)
         return replace(self, steps=tuple(steps))
 
-    def signal_types(self) -> tuple[type[Signal], ...]:
+    def command_types(self) -> tuple[type[Command], ...]:
         """Those of all its tasks."""
-        return tuple(dict.fromkeys(kind for step in self.steps for kind in step.do.signal_types()))
+        return tuple(dict.fromkeys(kind for step in self.steps for kind in step.do.command_types()))
 
     def init(self, key: PRNGKeyArray) -> MissionState:
         """Before the first step."""
@@ -195,12 +195,12 @@ class Mission(AbstractGuidance):
             began_s=jnp.asarray(0.0),
             done=jnp.asarray(False),
             cut_short=jnp.asarray(False),
-            home=Beginning.ahead(),
+            home=InitialPose.ahead(),
             asked=_whole(NOBODY),
             legs=none,
             held_s=jnp.zeros(len(self._conditions())),
             fired=jnp.zeros(len(self.rules), bool),
-            steps=tuple(strong(self._fresh(i, key)) for i in range(len(self.steps))),
+            steps=tuple(as_arrays(self._fresh(i, key)) for i in range(len(self.steps))),
         )
 
     def step(
@@ -274,7 +274,7 @@ class Mission(AbstractGuidance):
         """Its steps."""
         return tuple(self.names)
 
-    def begun_at(self, state: MissionState, name: str) -> MissionState:
+    def jump_to_step(self, state: MissionState, name: str) -> MissionState:
         """The state in which somebody has asked for a step.
 
         Raises:
@@ -314,16 +314,18 @@ class Mission(AbstractGuidance):
             held_s=jnp.zeros_like(state.held_s),
             fired=state.fired | (rules == cause),
             steps=tuple(
-                chosen(step == i, strong(self._fresh(i, key)), own)
+                tree_where(step == i, as_arrays(self._fresh(i, key)), own)
                 for i, own in enumerate(state.steps)
             ),
         )
         going_on = replace(state, held_s=jnp.where(holds, state.held_s + dt_s, 0.0))
-        later = like(chosen(entered, entering, going_on), state)
+        later = match_dtypes(tree_where(entered, entering, going_on), state)
         nobody = jnp.full_like(state.asked, NOBODY)
         return replace(later, done=done, cut_short=cut_short, home=home, asked=nobody)
 
-    def _turns(self, state: MissionState, spent_s: Real, met: Bool[Array, " n"]) -> list["_Turn"]:
+    def _turns(
+        self, state: MissionState, spent_s: Real, met: Bool[Array, " n"]
+    ) -> list["_Transition"]:
         """What may make a step begin, the first that does counts."""
         here = state.step
         ends, rules = self._split(met)
@@ -341,7 +343,7 @@ class Mission(AbstractGuidance):
             for step, after in zip(self.steps, following, strict=True)
         ]
         called = [
-            _Turn(
+            _Transition(
                 holds & ~fired & jnp.asarray(self._counts(rule))[here],
                 self._place(rule.go_to, 0),
                 FIRST_RULE + i,
@@ -351,10 +353,10 @@ class Mission(AbstractGuidance):
             )
         ]
         return [
-            _Turn(state.asked != NOBODY, state.asked, ASKED),
+            _Transition(state.asked != NOBODY, state.asked, ASKED),
             *called,
-            _Turn(jnp.stack(over)[here], _whole(following)[here], IN_TURN),
-            _Turn(jnp.stack(late)[here], _whole(instead)[here], OUT_OF_TIME),
+            _Transition(jnp.stack(over)[here], _whole(following)[here], IN_TURN),
+            _Transition(jnp.stack(late)[here], _whole(instead)[here], OUT_OF_TIME),
         ]
 
     def _flown(
@@ -367,15 +369,15 @@ class Mission(AbstractGuidance):
     ) -> tuple[tuple[Any, ...], Any]:
         """The states after one of the steps, and what it asks for as one of all kinds."""
         own, asked = self.steps[i].do.step(states[i], inputs, dt_s, key)
-        later = (*states[:i], like(own, states[i]), *states[i + 1 :])
-        kinds = self.signal_types()
+        later = (*states[:i], match_dtypes(own, states[i]), *states[i + 1 :])
+        kinds = self.command_types()
         if len(kinds) == 1:
-            return later, strong(asked)
-        given = asked if isinstance(asked, OneOf) else OneOf((asked,), 0)
-        by_kind = {type(signal): signal for signal in given.signals}
-        signals = tuple(by_kind.get(kind, blank(kind)) for kind in kinds)
-        places = _whole([kinds.index(type(signal)) for signal in given.signals])
-        return later, strong(OneOf(signals, places[given.place]))
+            return later, as_arrays(asked)
+        given = asked if isinstance(asked, CommandChoice) else CommandChoice((asked,), 0)
+        by_kind = {type(signal): signal for signal in given.commands}
+        signals = tuple(by_kind.get(kind, zero_command(kind)) for kind in kinds)
+        places = _whole([kinds.index(type(signal)) for signal in given.commands])
+        return later, as_arrays(CommandChoice(signals, places[given.place]))
 
     def _conditions(self) -> list[Condition]:
         """Those that end steps, then those of the rules."""
@@ -425,7 +427,7 @@ class Mission(AbstractGuidance):
         ]
 
 
-class _Turn(NamedTuple):
+class _Transition(NamedTuple):
     """Whether a step begins now, which one, and why."""
 
     begins: Flag

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.situation import Situation
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.build_context import BuildContext
 
 
-def refuse_places(situation: Situation, places_world_m: Sequence[Vec3], called: str) -> None:
+def refuse_places(context: BuildContext, places_world_m: Sequence[Vec3], called: str) -> None:
     """Refuses places outside the world's area, below its ground, or inside of an obstacle.
 
     Raises:
         ScenarioError: with the first such place, and with what is in the way.
     """
-    world = situation.world
+    world = context.world
     for place in places_world_m:
         for axis in "xyz":
             low, high = getattr(world.area, f"{axis}_m")

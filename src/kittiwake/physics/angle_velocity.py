@@ -38,20 +38,20 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.contact.deck import Deck
+from kittiwake.contact.engine import NO_TURNING, Collider, ContactMotion, box_of
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.dynamics import AbstractDynamics
-from kittiwake.core.engine import NO_TURNING, Carried, Collider, box_of
+from kittiwake.core.commands import ThrustAttitude
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
-from kittiwake.core.signals import ThrustAttitude
-from kittiwake.core.support import Deck
-from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.world.surroundings import Surroundings
 
 
 class AngleVelocityState(eqx.Module):
@@ -69,7 +69,7 @@ class AngleVelocityState(eqx.Module):
     thrust_n: Real
 
 
-class Travel(eqx.Module):
+class AngleVelocityMotion(eqx.Module):
     """What is integrated beside the position; the angles are known by the time since the tick."""
 
     velocity_world_mps: Vec3
@@ -95,10 +95,10 @@ class AngleVelocity(AbstractDynamics):
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="heun")
 
-    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
         """Mass and thrust."""
         given = {"mass_kg": self.mass_kg, "max_thrust_n": self.max_thrust_n}
-        return super().told(gravity_mps2) | given
+        return super().vehicle_parameters(gravity_mps2) | given
 
     @property
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
@@ -133,7 +133,9 @@ class AngleVelocity(AbstractDynamics):
         wanted = command.q_world_from_body.to_euler()
         angles = state.euler_world_from_body
 
-        def derivative(phase: Phase[Vec3, Travel], elapsed_s: Real) -> Phase[Vec3, Travel]:
+        def derivative(
+            phase: Phase[Vec3, AngleVelocityMotion], elapsed_s: Real
+        ) -> Phase[Vec3, AngleVelocityMotion]:
             velocity = phase.motion.velocity_world_mps
             rotation = RotationZYX.of(self.followed(angles, wanted, elapsed_s))
             force = self.specific_force_body_mps2(
@@ -141,9 +143,11 @@ class AngleVelocity(AbstractDynamics):
             )
             gravity = Vec3(0.0, 0.0, -surroundings.gravity_mps2)
             acceleration = rotation.reference_from_body(force) + gravity
-            return Phase(velocity, Travel(acceleration, force))
+            return Phase(velocity, AngleVelocityMotion(acceleration, force))
 
-        began = Phase(state.position_world_m, Travel(state.velocity_world_mps, Vec3.zero()))
+        began = Phase(
+            state.position_world_m, AngleVelocityMotion(state.velocity_world_mps, Vec3.zero())
+        )
         ended = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
         reached = self.followed(angles, wanted, dt_s)
         return AngleVelocityState(
@@ -209,7 +213,7 @@ class AngleVelocity(AbstractDynamics):
         solids = box_of(self.size_body_m)
         return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
 
-    def carried(self, state: AngleVelocityState, carried: Carried) -> AngleVelocityState:
+    def carried(self, state: AngleVelocityState, carried: ContactMotion) -> AngleVelocityState:
         """Elsewhere and at another velocity, with the angles that it was led to."""
         motion = carried.motion
         return replace(

@@ -29,30 +29,30 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from kittiwake.contact.deck import Deck
+from kittiwake.contact.engine import NO_TURNING, Collider, ContactMotion, box_of
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.dynamics import AbstractDynamics
-from kittiwake.core.engine import NO_TURNING, Carried, Collider, box_of
+from kittiwake.core.commands import AttitudeThrottle
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
-from kittiwake.core.signals import AttitudeThrottle
-from kittiwake.core.support import Deck
-from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.frames import swap_enu_ned, swap_euler, swap_flu_frd
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.world.surroundings import Surroundings
 
 
-class Pose(eqx.Module):
+class EulerPose(eqx.Module):
     """Configuration: position and ZYX angles of the FLU body in ENU; yaw counts full turns."""
 
     position_world_m: Vec3
     euler_world_from_body: EulerZYX
 
 
-class Motion(eqx.Module):
+class AttitudeResponseMotion(eqx.Module):
     """Velocities, thrust, and the specific force summed over the step."""
 
     velocity_body_mps: Vec3
@@ -64,7 +64,7 @@ class Motion(eqx.Module):
 class AttitudeResponseState(eqx.Module):
     """The state at a tick; the specific force is the mean over the step that led to it."""
 
-    phase: Phase[Pose, Motion]
+    phase: Phase[EulerPose, AttitudeResponseMotion]
     specific_force_body_mps2: Vec3
 
 
@@ -105,10 +105,10 @@ class AttitudeResponse(AbstractDynamics):
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="heun")
 
-    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
         """Mass and thrust, and how its autopilot answers the sticks at rest."""
         return {
-            **super().told(gravity_mps2),
+            **super().vehicle_parameters(gravity_mps2),
             "mass_kg": self.mass_kg,
             "max_thrust_n": sum(self.thrust_polynomial_n),
             "thrust_polynomial_n": list(self.thrust_polynomial_n),
@@ -129,8 +129,8 @@ class AttitudeResponse(AbstractDynamics):
 
     def init(self, start: Kinematics, surroundings: Surroundings) -> AttitudeResponseState:
         """At the start with the thrust that balances the weight."""
-        pose = Pose(start.position_world_m, start.euler_world_from_body)
-        motion = Motion(
+        pose = EulerPose(start.position_world_m, start.euler_world_from_body)
+        motion = AttitudeResponseMotion(
             start.velocity_body_mps,
             start.angular_velocity_body_radps,
             self.mass_kg * surroundings.gravity_mps2,
@@ -161,7 +161,9 @@ class AttitudeResponse(AbstractDynamics):
             swap_euler(state.phase.configuration.euler_world_from_body), surroundings
         )
 
-        def derivative(phase: Phase[Pose, Motion], elapsed_s: Real) -> Phase[Pose, Motion]:
+        def derivative(
+            phase: Phase[EulerPose, AttitudeResponseMotion], elapsed_s: Real
+        ) -> Phase[EulerPose, AttitudeResponseMotion]:
             del elapsed_s
             return self.derivative(phase, command, wind_frd, surroundings.gravity_mps2, noise, dt_s)
 
@@ -174,13 +176,13 @@ class AttitudeResponse(AbstractDynamics):
 
     def derivative(
         self,
-        phase: Phase[Pose, Motion],
+        phase: Phase[EulerPose, AttitudeResponseMotion],
         command: AttitudeThrottle,
         wind_frd: Vec3,
         gravity_mps2: Real,
         noise: Disturbance,
         dt_s: Real,
-    ) -> Phase[Pose, Motion]:
+    ) -> Phase[EulerPose, AttitudeResponseMotion]:
         """Rates of change of pose and motion, in wind given along the axes of the FRD body."""
         euler_ned = swap_euler(phase.configuration.euler_world_from_body)
         rotation = RotationZYX.of(euler_ned)
@@ -193,11 +195,11 @@ class AttitudeResponse(AbstractDynamics):
         gravity_frd = rotation.body_from_reference(Vec3(0.0, 0.0, gravity_mps2))
         acceleration_frd = specific_force - omega_frd.cross(velocity_frd) + gravity_frd
         angle_rates = rotation.angle_rates(omega_frd)
-        pose_rate = Pose(
+        pose_rate = EulerPose(
             swap_enu_ned(rotation.reference_from_body(velocity_frd)),
             EulerZYX(angle_rates.x, -angle_rates.y, -angle_rates.z),
         )
-        motion_rate = Motion(
+        motion_rate = AttitudeResponseMotion(
             swap_flu_frd(acceleration_frd) + noise.linear_body_mps2,
             swap_flu_frd(self._angular_acceleration_frd(euler_ned, omega_frd, command))
             + noise.angular_body_radps2,
@@ -238,7 +240,9 @@ class AttitudeResponse(AbstractDynamics):
         solids = box_of(self.size_body_m)
         return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
 
-    def carried(self, state: AttitudeResponseState, carried: Carried) -> AttitudeResponseState:
+    def carried(
+        self, state: AttitudeResponseState, carried: ContactMotion
+    ) -> AttitudeResponseState:
         """Elsewhere and at another velocity, in the attitude that its response has led to."""
         motion, pose = carried.motion, state.phase.configuration
         rotation = RotationZYX.of(pose.euler_world_from_body)
@@ -311,7 +315,7 @@ class AttitudeResponse(AbstractDynamics):
             - self.yaw_rate_damping_per_s * omega_frd.z,
         )
 
-    def _pushed_body_mps2(self, pose: Pose, surroundings: Surroundings) -> Vec3:
+    def _pushed_body_mps2(self, pose: EulerPose, surroundings: Surroundings) -> Vec3:
         """What regions of force do to the mass; they turn no vehicle that holds its angles."""
         if surroundings.push is None:
             return Vec3.zero()

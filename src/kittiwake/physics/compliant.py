@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kittiwake.core.engine import AbstractPhysics
+from kittiwake.contact.engine import AbstractPhysics
 
 
 class Compliant(AbstractPhysics):

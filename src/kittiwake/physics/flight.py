@@ -5,20 +5,20 @@ from typing import Any
 
 import equinox as eqx
 
-from kittiwake.core.dynamics import AbstractDynamics
-from kittiwake.core.engine import Carried, Collider, Grip, box_of
-from kittiwake.core.footing import Footing
+from kittiwake.contact.deck import Deck
+from kittiwake.contact.engine import Collider, ContactMotion, ContactParameters, box_of
+from kittiwake.contact.ground_contact import GroundContact
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.parts import Flow
-from kittiwake.core.support import Deck
-from kittiwake.core.surroundings import Shear, Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.feet import Feet
+from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.interfaces.parts import Flow
+from kittiwake.physics.contact_step import ContactStep
 from kittiwake.physics.integrators import IntegratorName, Phase
+from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
-from kittiwake.physics.stance import Stance
+from kittiwake.world.surroundings import Shear, Surroundings
 
 # of a foot, over which the box around a vehicle begins
 FOOT_M = 0.005
@@ -32,7 +32,7 @@ class FlightState(eqx.Module):
 
     phase: Phase[Pose, Any]
     specific_force_body_mps2: Vec3
-    footing: Footing | None
+    footing: GroundContact | None
 
     def kinematics(self, twist: Twist) -> Kinematics:
         """The motion in all the forms that people read."""
@@ -56,7 +56,7 @@ class Outside(eqx.Module):
     """
 
     surroundings: Surroundings
-    stance: Stance | None
+    stance: ContactStep | None
 
     def wrench(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Wrench:
         """Of all that, some time after the step began."""
@@ -67,7 +67,7 @@ class Outside(eqx.Module):
 class AbstractBody(AbstractDynamics):
     """A rigid body that flies, and stands if it has feet; its state's ``flight`` says how."""
 
-    feet: eqx.AbstractVar[Feet | None]
+    feet: eqx.AbstractVar[LandingGear | None]
     deck: eqx.AbstractVar[Deck | None]
     size_body_m: eqx.AbstractVar[Vec3]
     integrator: eqx.AbstractVar[IntegratorName]
@@ -110,17 +110,17 @@ class AbstractBody(AbstractDynamics):
         if self.feet is not None:
             self.feet.check_rate(self.body, self.integrator, rate_hz, gravity_mps2)
 
-    def footing(self, state: Any) -> Footing | None:
+    def footing(self, state: Any) -> GroundContact | None:
         """How it stands."""
         return state.flight.footing
 
     def collider(self) -> Collider:
         """Its feet, and over them the box around it."""
         inertia = self.body.inertia_kgm2
-        feet, grip = (), Grip()
+        feet, grip = (), ContactParameters()
         if self.feet is not None:
             feet = tuple((float(p.x), float(p.y), float(p.z)) for p in self.feet.points_body_m)
-            grip = Grip(
+            grip = ContactParameters(
                 float(self.feet.frequency_radps),
                 float(self.feet.damping),
                 float(self.feet.friction),
@@ -139,7 +139,7 @@ class AbstractBody(AbstractDynamics):
     def with_twist(self, motion: Any, twist: Twist) -> Any:
         """What evolves beside the pose, with another twist."""
 
-    def carried(self, state: Any, carried: Carried) -> Any:
+    def carried(self, state: Any, carried: ContactMotion) -> Any:
         """With another pose and twist; actuators as they are."""
         motion = carried.motion
         phase = Phase(
@@ -167,7 +167,9 @@ class AbstractBody(AbstractDynamics):
         if self.feet is None or began.footing is None:
             return Outside(surroundings, None)
         pose = began.phase.configuration
-        stance = Stance.begun(self.feet, began.footing, pose, twist, self.body, surroundings, dt_s)
+        stance = ContactStep.begun(
+            self.feet, began.footing, pose, twist, self.body, surroundings, dt_s
+        )
         return Outside(surroundings, stance)
 
 

@@ -39,21 +39,20 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.apart import apart
+from kittiwake.contact.deck import Deck
+from kittiwake.contact.engine import Collider, ContactMotion, box_of
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.dynamics import AbstractDynamics
-from kittiwake.core.engine import Carried, Collider, box_of
+from kittiwake.core.commands import PropellerSpeeds
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.fusion_barrier import fusion_barrier
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
-from kittiwake.core.signals import PropellerSpeeds
-from kittiwake.core.support import Deck
-from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.cross_flow import CrossFlow
 from kittiwake.physics.flight import FlightState, Outside, advanced, begun, pushed
 from kittiwake.physics.hydrostatics import Afloat, Hydrostatics
@@ -61,6 +60,7 @@ from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
 from kittiwake.physics.mass_matrix import MassMatrix, MovedMass, Rows
 from kittiwake.physics.propeller import Propeller
 from kittiwake.physics.rigid_body import Pose, Twist, pose_rate
+from kittiwake.world.surroundings import Surroundings
 
 UPRIGHT = Bounds(low=0.0, high=math.pi / 2.0, open_below=True)
 # of a lag's time, at most; all integrators are stable below
@@ -156,11 +156,11 @@ class MarineVessel(AbstractDynamics):
             )
             raise ValueError(message)
 
-    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
         """Mass and damping of surge and yaw, and what its propellers give."""
         damping, left = self.damping, self.left_propeller
         return {
-            **super().told(gravity_mps2),
+            **super().vehicle_parameters(gravity_mps2),
             "mass_kg": self.mass_kg,
             "surge_mass_kg": self._matrix().masses_kg.x,
             "yaw_inertia_kgm2": self._matrix().inertia_kgm2.z.z,
@@ -266,7 +266,7 @@ class MarineVessel(AbstractDynamics):
             self.left_propeller.speed_rate_radps2(left, command.left_radps),
             self.right_propeller.speed_rate_radps2(right, command.right_radps),
         )
-        twist_rate = apart(self._twist_rate, pose, motion, surroundings)
+        twist_rate = fusion_barrier(self._twist_rate, pose, motion, surroundings)
         return Phase(pose_rate(pose, motion.twist), MarineMotion(twist_rate, rates))
 
     def kinematics(self, state: MarineVesselState) -> Kinematics:
@@ -302,7 +302,7 @@ class MarineVessel(AbstractDynamics):
         )
         return mass_kg, np.asarray(center), np.asarray(inertia)
 
-    def carried(self, state: MarineVesselState, carried: Carried) -> MarineVesselState:
+    def carried(self, state: MarineVesselState, carried: ContactMotion) -> MarineVesselState:
         """Pushed and turned by contact; the shafts as they are."""
         pose, motion = state.flight.phase.configuration, state.flight.phase.motion
         q, half_s = pose.q_world_from_body, 0.5 * carried.dt_s

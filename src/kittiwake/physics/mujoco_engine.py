@@ -34,28 +34,28 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
 
-from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.engine import (
+from kittiwake.contact.deck import FIRST_DECK, GROUND
+from kittiwake.contact.engine import (
     ALONG,
     COLUMNS,
-    AbstractEngine,
+    AbstractContactEngine,
     AbstractPhysics,
     Collider,
-    Grip,
+    ContactParameters,
+    Contacts,
     Meets,
     Motions,
-    Touches,
 )
+from kittiwake.contact.solid import Solid
+from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.extras import optional
-from kittiwake.core.solid import Solid
-from kittiwake.core.support import FIRST_DECK, GROUND
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import World
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.physics.mujoco_scene import EXTRA, MUJOCO, add_ground, add_solid, plate
+from kittiwake.world.world import World
 
 SUBSTEP_S = 0.002
 # of its inertia, so much more for what nothing can change
@@ -96,7 +96,7 @@ class Mujoco(AbstractPhysics):
         return MujocoEngine(machine, float(self.substep_s))
 
 
-class MujocoEngine(AbstractEngine):
+class MujocoEngine(AbstractContactEngine):
     """MuJoCo called from a compiled step, on the host and in double precision."""
 
     machine: "_Machine" = eqx.field(static=True)
@@ -104,7 +104,7 @@ class MujocoEngine(AbstractEngine):
 
     def touches(
         self, before: Motions, after: Motions, present: Bool[Array, " bodies"], dt_s: float
-    ) -> Touches:
+    ) -> Contacts:
         """By a call for each world; it has no derivatives."""
         count, real = len(self.machine.bodies), np.dtype(jnp.result_type(before))
         numbers = [_words(jnp.asarray(motions)) for motions in (before, after)]
@@ -118,7 +118,7 @@ class MujocoEngine(AbstractEngine):
         run = partial(self.machine.moved, ceil(dt_s / self.substep_s - ROUNDING), dt_s, real)
         found, *met = jax.pure_callback(run, form, *numbers, present, vmap_method="sequential")
         rows = jax.lax.bitcast_convert_type(found, real)
-        return Touches(rows[:, :COLUMNS], *met, impulses=rows[:, COLUMNS:])
+        return Contacts(rows[:, :COLUMNS], *met, impulses=rows[:, COLUMNS:])
 
 
 def _words(numbers: Array) -> Array:
@@ -226,7 +226,7 @@ class _Machine:
         body: Any,
         solid: Solid,
         meets: Meets,
-        grip: Grip | None = None,
+        grip: ContactParameters | None = None,
         name: str = "",
     ) -> None:
         geom = add_solid(self.mujoco, spec, body, solid, name)
@@ -384,7 +384,7 @@ def _collider(name: str, vehicle: Vehicle) -> Collider:
 def _refuse_overlaps(machine: _Machine, world: World, vehicles: Mapping[str, Vehicle]) -> None:
     """Refuses bodies that begin inside of each other: they would be thrown out."""
     platforms = [platform.support(0.0) for platform in world.platforms]
-    rows = [_row(p.center_world_m, p.q_world_from_support) for p in platforms]
+    rows = [_row(p.center_world_m, p.q_world_from_deck) for p in platforms]
     starts = [vehicle.start.kinematics() for vehicle in vehicles.values()]
     rows += [_row(start.position_world_m, start.q_world_from_body) for start in starts]
     for one, other, depth_m in machine.overlaps(np.reshape(rows, (-1, COLUMNS))):

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kittiwake.core.engine import Collider, box_of
+from kittiwake.contact.engine import Collider, box_of
+from kittiwake.contact.solid import Solid
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.extras import optional
-from kittiwake.core.solid import Solid
-from kittiwake.core.tags import TAG_SHARE, TAGS
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.waves import WAVES
-from kittiwake.core.world import World
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.physics.mujoco_scene import add_ground, add_solid, plate
+from kittiwake.world.april_tags import TAG_SHARE, TAGS
+from kittiwake.world.waves import WAVES
+from kittiwake.world.world import World
 
 EXTRA = "camera"
 # of a tag: its border and bits, and with the white around it

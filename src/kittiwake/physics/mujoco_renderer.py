@@ -13,12 +13,12 @@ import numpy as np
 from jaxtyping import Bool
 
 from kittiwake.core.extras import optional
-from kittiwake.core.renderer import AbstractRenderer, Frame, Picture, Places, Shot
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import World
+from kittiwake.interfaces.renderer import AbstractRenderer, ImageFormat, Picture, Places, Shot
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.physics.mujoco_drawing import EXTRA, begin_graphics, draw, draw_later
 from kittiwake.physics.mujoco_painting import body_name, painted
 from kittiwake.physics.mujoco_scene import MUJOCO
+from kittiwake.world.world import World
 
 SAMPLES = 4
 # what else there is in a scene than the model's geoms
@@ -56,11 +56,11 @@ class MujocoRenderer(AbstractRenderer):
         _DRAWING.add(self)
         finalize(self, _give_back, self.canvases).atexit = False
 
-    def picture(self, frame: Frame, shot: Shot, places: Places) -> Picture:
+    def picture(self, frame: ImageFormat, shot: Shot, places: Places) -> Picture:
         """Waits for the thread that draws."""
         return draw(lambda: self._drawn(frame, shot, places))
 
-    def _drawn(self, frame: Frame, shot: Shot, places: Places) -> Picture:
+    def _drawn(self, frame: ImageFormat, shot: Shot, places: Places) -> Picture:
         taken_from = (shot.position_world_m, shot.q_world_from_camera)
         if not all(np.isfinite(part).all() for part in taken_from):
             return _nothing(frame)
@@ -86,7 +86,7 @@ class MujocoRenderer(AbstractRenderer):
         hidden = np.isin(self.model.geom_bodyid, self.bodies[unseen])
         self.model.geom_group[:] = np.where(hidden, HIDDEN, 0)
 
-    def _aim(self, frame: Frame, shot: Shot) -> None:
+    def _aim(self, frame: ImageFormat, shot: Shot) -> None:
         """Looks along x with z up, in place of against z with y up as MuJoCo does."""
         rotation = np.empty(9)
         self.mujoco.mju_quat2Mat(rotation, shot.q_world_from_camera.astype(float))
@@ -108,7 +108,7 @@ class MujocoRenderer(AbstractRenderer):
         arguments = (self.model, self.data, options, None, camera, everything)
         self.mujoco.mjv_updateScene(*arguments, self.scene)
 
-    def _draw(self, frame: Frame, samples: int, rgb: Any, depth: Any) -> None:
+    def _draw(self, frame: ImageFormat, samples: int, rgb: Any, depth: Any) -> None:
         canvas = self._canvas(frame, samples)
         # the sky has no depth
         self.scene.flags[self.mujoco.mjtRndFlag.mjRND_SKYBOX] = depth is None
@@ -117,7 +117,7 @@ class MujocoRenderer(AbstractRenderer):
         self.mujoco.mjr_render(area, self.scene, canvas)
         self.mujoco.mjr_readPixels(rgb, depth, area, canvas)
 
-    def _canvas(self, frame: Frame, samples: int) -> Any:
+    def _canvas(self, frame: ImageFormat, samples: int) -> Any:
         key = (frame.width, frame.height, samples)
         if key not in self.canvases:
             visual = self.model.vis
@@ -144,7 +144,7 @@ def _give_all_back() -> None:
             canvas.free()
 
 
-def _nothing(frame: Frame) -> Picture:
+def _nothing(frame: ImageFormat) -> Picture:
     """Of a camera that is nowhere."""
     size = (frame.height, frame.width)
     depth = np.full(size, np.inf, np.float32) if frame.deep else None

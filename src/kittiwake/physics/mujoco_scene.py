@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from kittiwake.core.solid import Solid
-from kittiwake.core.support import DEPTH_M
+from kittiwake.contact.deck import DEPTH_M
+from kittiwake.contact.solid import Solid
 
 MUJOCO, EXTRA = "mujoco", "mujoco"
 

@@ -46,7 +46,7 @@ CLEAR = 0.5
 Poses = tuple[Float[np.ndarray, "_ 3"], Float[np.ndarray, "_ 4"]]
 
 
-class Line(NamedTuple):
+class Polyline(NamedTuple):
     """A line through points."""
 
     points_world_m: Float[np.ndarray, "points 3"]
@@ -104,7 +104,7 @@ class Studio:
     def picture(
         self,
         poses: Sequence[Poses],
-        lines: Sequence[Line],
+        lines: Sequence[Polyline],
         view: View,
         shapes: Sequence[Float[np.ndarray, "_ 3"]] = (),
     ) -> UInt8[np.ndarray, "height width 3"]:
@@ -121,7 +121,7 @@ class Studio:
     def _drawn(
         self,
         poses: Sequence[Poses],
-        lines: Sequence[Line],
+        lines: Sequence[Polyline],
         view: View,
         shapes: Sequence[np.ndarray],
     ) -> np.ndarray:
@@ -182,7 +182,7 @@ class Studio:
         for number in np.flatnonzero(self.shadowless[shown]).tolist():
             self.scene.geoms[number].castshadow = 0
 
-    def _add(self, lines: Sequence[Line], view: View) -> None:
+    def _add(self, lines: Sequence[Polyline], view: View) -> None:
         """Lines as geoms of the scene, a geom for each of their segments."""
         kind, zeros, still = self.mujoco.mjtGeom.mjGEOM_LINE, np.zeros(3), np.eye(3).ravel()
         pixel_m = view.distance_m * view.height_rad / self.height
@@ -289,7 +289,7 @@ def _sky() -> UInt8[np.ndarray, "rows columns 3"]:
     return (horizon + clear[..., None] * (zenith - horizon)).round().astype(np.uint8)
 
 
-def _thinned(lines: Sequence[Line], pixel_m: float) -> list[Float64[np.ndarray, "points 3"]]:
+def _thinned(lines: Sequence[Polyline], pixel_m: float) -> list[Float64[np.ndarray, "points 3"]]:
     """The points of lines, so far apart that each segment can be seen and there is room for all."""
     known = [line.points_world_m[np.isfinite(line.points_world_m).all(axis=1)] for line in lines]
     ways = [_way_m(points) for points in known]
@@ -302,7 +302,7 @@ def _thinned(lines: Sequence[Line], pixel_m: float) -> list[Float64[np.ndarray, 
     return [points[kept].astype(float) for points, kept in zip(known, begin, strict=True)]
 
 
-def _line_rgba(line: Line) -> Float32[np.ndarray, "4"]:
+def _line_rgba(line: Polyline) -> Float32[np.ndarray, "4"]:
     """So that a line has its color though MuJoCo draws it twice, for the light and for its shadow.
 
     One that hides what is behind is added to itself, one that does not hides it twice.

@@ -24,26 +24,23 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.apart import apart
+from kittiwake.contact.deck import Deck
 from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.commands import RotorSpeeds
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.fusion_barrier import fusion_barrier
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.parts import (
+from kittiwake.core.wrench import Wrench
+from kittiwake.geometry.inertia import Inertia
+from kittiwake.geometry.scalar import Real, is_zero
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.parts import (
     AbstractBattery,
     AbstractForce,
     AbstractGroundEffect,
     AbstractRotor,
     Flow,
 )
-from kittiwake.core.presence import Wake
-from kittiwake.core.signals import RotorSpeeds
-from kittiwake.core.support import Deck
-from kittiwake.core.surroundings import Surroundings
-from kittiwake.core.wrench import Wrench
-from kittiwake.geometry.inertia import Inertia
-from kittiwake.geometry.scalar import Real, is_zero
-from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.feet import Feet
 from kittiwake.physics.flight import (
     AbstractBody,
     FlightState,
@@ -53,7 +50,10 @@ from kittiwake.physics.flight import (
     flow_around,
 )
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist, pose_rate
+from kittiwake.world.interaction_input import Wake
+from kittiwake.world.surroundings import Surroundings
 
 Speeds = tuple[Real, Real, Real, Real]
 
@@ -88,7 +88,7 @@ class Multirotor(AbstractBody):
     forces: tuple[AbstractForce, ...] = ()
     ground_effect: AbstractGroundEffect | None = None
     battery: AbstractBattery | None = None
-    feet: Feet | None = None
+    feet: LandingGear | None = None
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
@@ -121,11 +121,11 @@ class Multirotor(AbstractBody):
         """The motors' range."""
         return {f"speeds_{i}_radps": self.rotor.speed_range_radps for i in range(len(self.spins))}
 
-    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
         """Mass and inertia, and what its rotors give at rest."""
         rotor, (_, fastest) = self.rotor, self.rotor.speed_range_radps
         return {
-            **super().told(gravity_mps2),
+            **super().vehicle_parameters(gravity_mps2),
             "mass_kg": self.mass_kg,
             "inertia_kgm2": asdict(self.inertia_kgm2),
             "max_thrust_n": len(self.spins) * rotor.thrust_factor_ns2 * fastest**2,
@@ -151,7 +151,7 @@ class Multirotor(AbstractBody):
             )
             raise ScenarioError(message)
 
-    def remarks(self, gravity_mps2: Real) -> tuple[str, ...]:
+    def warnings(self, gravity_mps2: Real) -> tuple[str, ...]:
         """That it cannot lift itself."""
         fastest = float(self.rotor.speed_range_radps[1])
         thrust_n = len(self.spins) * float(self.rotor.thrust_factor_ns2) * fastest**2
@@ -230,7 +230,9 @@ class Multirotor(AbstractBody):
     ) -> Phase[Pose, RotorMotion]:
         pose, twist, speeds = phase.configuration, phase.motion.twist, phase.motion.speeds_radps
         rates = self._speed_rates(speeds, wanted_radps)
-        wrench = apart(self._wrench, flow_around(pose, twist, outside.surroundings), speeds)
+        wrench = fusion_barrier(
+            self._wrench, flow_around(pose, twist, outside.surroundings), speeds
+        )
         wrench = wrench + outside.wrench(pose, twist, elapsed_s)
         momentum, reaction = self._gyroscopic(speeds), self._gyroscopic(rates)
         if momentum is not None and reaction is not None:

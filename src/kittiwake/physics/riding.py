@@ -24,10 +24,10 @@ import jax
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.water import WaterSurface
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.water import WaterSurface
 
 
 class Swing(eqx.Module):
@@ -37,7 +37,7 @@ class Swing(eqx.Module):
     rate: Real
 
 
-class Response(eqx.Module):
+class SecondOrderResponse(eqx.Module):
     """How heave, roll or pitch follow."""
 
     natural_frequency_radps: Annotated[Real, POSITIVE]
@@ -72,9 +72,9 @@ class Riding(eqx.Module):
 class Ride(eqx.Module):
     """How a body rides the waves; the defaults are of a light craft of about a meter."""
 
-    heave: Response = Response(12.0, 0.3)
-    roll: Response = Response(12.0, 0.2)
-    pitch: Response = Response(9.0, 0.3)
+    heave: SecondOrderResponse = SecondOrderResponse(12.0, 0.3)
+    roll: SecondOrderResponse = SecondOrderResponse(12.0, 0.2)
+    pitch: SecondOrderResponse = SecondOrderResponse(9.0, 0.3)
 
     def begin(self, water: WaterSurface, yaw_rad: Real, velocity_world_mps: Vec3) -> Riding:
         """On the water and with it, at a velocity over ground."""

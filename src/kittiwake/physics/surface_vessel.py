@@ -36,30 +36,30 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.contact.deck import Deck
+from kittiwake.contact.engine import Collider, ContactMotion, box_of
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.dynamics import AbstractDynamics
-from kittiwake.core.engine import Carried, Collider, box_of
+from kittiwake.core.commands import RudderThrust
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.core.signals import RudderThrust
-from kittiwake.core.support import Deck
-from kittiwake.core.surroundings import Surroundings
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.hull import AddedMass, HullDerivatives
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
 from kittiwake.physics.riding import Ride, Riding
 from kittiwake.physics.rudder import Rudder
+from kittiwake.world.surroundings import Surroundings
 
 AT_LEAST_ONE = Bounds(low=1.0)
 # of its motions along the world's axes and about its own, those that nothing changes
 AFLOAT = (False, False, True, True, True, False)
 
 
-class SurfacePose(eqx.Module):
+class VesselPose(eqx.Module):
     """Where the vessel is on the water, and its yaw, which counts full turns."""
 
     x_world_m: Real
@@ -67,7 +67,7 @@ class SurfacePose(eqx.Module):
     yaw_rad: Real
 
 
-class SurfaceMotion(eqx.Module):
+class VesselMotion(eqx.Module):
     """Velocity over ground forward and to the left, yaw rate, and the rudder's angle."""
 
     surge_mps: Real
@@ -82,7 +82,7 @@ class SurfaceVesselState(eqx.Module):
     ``height_world_m`` is that on calm water; ``riding`` is None there.
     """
 
-    phase: Phase[SurfacePose, SurfaceMotion]
+    phase: Phase[VesselPose, VesselMotion]
     height_world_m: Real
     thrust_n: Real
     specific_force_body_mps2: Vec3
@@ -125,10 +125,10 @@ class SurfaceVessel(AbstractDynamics):
                 )
                 raise ValueError(message)
 
-    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
         """What its rudder and its propellers take."""
         return {
-            **super().told(gravity_mps2),
+            **super().vehicle_parameters(gravity_mps2),
             "max_rudder_rad": self.rudder.max_angle_rad,
             "max_thrust_n": self.max_thrust_n,
         }
@@ -151,7 +151,7 @@ class SurfaceVessel(AbstractDynamics):
         rate = start.angular_velocity_body_radps.z
         zero = jnp.zeros_like(surge)
         phase = Phase(
-            SurfacePose(position.x, position.y, yaw), SurfaceMotion(surge, sway, rate, zero)
+            VesselPose(position.x, position.y, yaw), VesselMotion(surge, sway, rate, zero)
         )
         slope = self.derivative(phase, zero, zero, surroundings).motion
         specific_force = Vec3(
@@ -180,8 +180,8 @@ class SurfaceVessel(AbstractDynamics):
         steered = eqx.tree_at(lambda phase: phase.motion.rudder_rad, began, angle)
 
         def derivative(
-            phase: Phase[SurfacePose, SurfaceMotion], elapsed_s: Real
-        ) -> Phase[SurfacePose, SurfaceMotion]:
+            phase: Phase[VesselPose, VesselMotion], elapsed_s: Real
+        ) -> Phase[VesselPose, VesselMotion]:
             del elapsed_s
             return self.derivative(phase, rate, command.thrust_n, surroundings)
 
@@ -200,11 +200,11 @@ class SurfaceVessel(AbstractDynamics):
 
     def derivative(
         self,
-        phase: Phase[SurfacePose, SurfaceMotion],
+        phase: Phase[VesselPose, VesselMotion],
         rudder_rate_radps: Real,
         thrust_n: Real,
         surroundings: Surroundings,
-    ) -> Phase[SurfacePose, SurfaceMotion]:
+    ) -> Phase[VesselPose, VesselMotion]:
         """Rates of change of pose and motion."""
         yaw, motion = phase.configuration.yaw_rad, phase.motion
         r = motion.yaw_rate_radps
@@ -229,8 +229,8 @@ class SurfaceVessel(AbstractDynamics):
             wave_u, wave_v = _in_body(surroundings.water.acceleration_world_mps2, yaw)
             surge_gain, sway_gain = surge_gain + wave_u, sway_gain + wave_v
         return Phase(
-            SurfacePose(velocity.x, velocity.y, r),
-            SurfaceMotion(
+            VesselPose(velocity.x, velocity.y, r),
+            VesselMotion(
                 surge_gain,
                 sway_gain,
                 (sway_mass * yaw_moment - coupling * sway_force) / determinant,
@@ -287,7 +287,7 @@ class SurfaceVessel(AbstractDynamics):
             added=(level_kg, level_kg, 0.0, 0.0, 0.0, float(added.yaw_kgm2)),
         )
 
-    def carried(self, state: SurfaceVesselState, carried: Carried) -> SurfaceVesselState:
+    def carried(self, state: SurfaceVesselState, carried: ContactMotion) -> SurfaceVesselState:
         """Pushed along and turned about by contact, on the water as it was."""
         pose, motion = state.phase.configuration, state.phase.motion
         x_ns, y_ns = _in_body(carried.impulse_world_ns, pose.yaw_rad)
@@ -297,13 +297,13 @@ class SurfaceVessel(AbstractDynamics):
         u = x_ns / (self.mass_kg + self.added_mass.surge_kg)
         v = (yaw_inertia * y_ns - coupling * n_nms) / determinant
         r = (sway_mass * n_nms - coupling * y_ns) / determinant
-        gained = Phase(pose, SurfaceMotion(u, v, r, motion.rudder_rad))
+        gained = Phase(pose, VesselMotion(u, v, r, motion.rudder_rad))
         drift, half_s = _velocity_world(gained), 0.5 * carried.dt_s
-        moved = SurfaceMotion(
+        moved = VesselMotion(
             motion.surge_mps + u, motion.sway_mps + v, motion.yaw_rate_radps + r, motion.rudder_rad
         )
         # as by a force that is the same all over the step
-        place = SurfacePose(
+        place = VesselPose(
             pose.x_world_m + half_s * drift.x,
             pose.y_world_m + half_s * drift.y,
             pose.yaw_rad + half_s * r,
@@ -337,7 +337,7 @@ class SurfaceVessel(AbstractDynamics):
             hulls * (hull.n_v_kgmps * v + hull.n_r_kgm2ps * r) + self.rudder.x_body_m * rudder_y,
         )
 
-    def _air_forces(self, motion: SurfaceMotion, yaw: Real, wind: Vec3) -> tuple[Real, Real]:
+    def _air_forces(self, motion: VesselMotion, yaw: Real, wind: Vec3) -> tuple[Real, Real]:
         wind_u, wind_v = _in_body(wind, yaw)
         u, v = motion.surge_mps - wind_u, motion.sway_mps - wind_v
         return (
@@ -396,7 +396,7 @@ def _in_body(v: Vec3, yaw_rad: Real) -> tuple[Real, Real]:
     return cosine * v.x + sine * v.y, cosine * v.y - sine * v.x
 
 
-def _velocity_world(phase: Phase[SurfacePose, SurfaceMotion]) -> Vec3:
+def _velocity_world(phase: Phase[VesselPose, VesselMotion]) -> Vec3:
     sine, cosine = sin_cos(phase.configuration.yaw_rad)
     u, v = phase.motion.surge_mps, phase.motion.sway_mps
     return Vec3(cosine * u - sine * v, sine * u + cosine * v, jnp.zeros_like(jnp.asarray(u)))

@@ -13,21 +13,21 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.contact.deck import Deck
 from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.commands import ThrustTorque
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.parts import AbstractForce, Flow
-from kittiwake.core.presence import NO_WAKE, Wake
-from kittiwake.core.signals import ThrustTorque
-from kittiwake.core.support import Deck
-from kittiwake.core.surroundings import Surroundings
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.feet import Feet
+from kittiwake.interfaces.parts import AbstractForce, Flow
 from kittiwake.physics.flight import AbstractBody, FlightState, advanced, begun, flow_around
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Matrix6, Pose, RigidBody, Twist, pose_rate
+from kittiwake.world.interaction_input import NO_WAKE, Wake
+from kittiwake.world.surroundings import Surroundings
 
 UNLIMITED_N = 1e9
 
@@ -51,7 +51,7 @@ class WrenchBody(AbstractBody):
     inertia_kgm2: Inertia
     forces: tuple[AbstractForce, ...] = ()
     added_mass: Matrix6 | None = None
-    feet: Feet | None = None
+    feet: LandingGear | None = None
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     disc_area_m2: Annotated[Real, POSITIVE] | None = None
@@ -62,10 +62,10 @@ class WrenchBody(AbstractBody):
         """What the wrench moves."""
         return RigidBody(self.mass_kg, self.inertia_kgm2, self.added_mass)
 
-    def told(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
         """Mass and inertia; it takes any thrust."""
         return {
-            **super().told(gravity_mps2),
+            **super().vehicle_parameters(gravity_mps2),
             "mass_kg": self.mass_kg,
             "inertia_kgm2": asdict(self.inertia_kgm2),
             "max_thrust_n": UNLIMITED_N,

@@ -12,7 +12,7 @@ LATE_S = 0.25
 MOMENT_S = 0.1
 
 
-class Clock:
+class RealTimeClock:
     """Keeps a flight to the clock on the wall, at a speed, unless it is paused.
 
     ``speed`` 2 is twice as fast; infinity as fast as it goes.

@@ -18,18 +18,18 @@ import numpy as np
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.columns import column_names, from_columns
-from kittiwake.core.errors import CommandError, LadderError
-from kittiwake.core.ladder import ladder_path
-from kittiwake.core.signals import Signal
-from kittiwake.core.vehicle import Vehicle
+from kittiwake.core.commands import Command
+from kittiwake.core.errors import CascadeError, CommandError
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.cascade import cascade_path
+from kittiwake.interfaces.vehicle import Vehicle
 
 UNIT_TOLERANCE = 1e-3
 # vehicles with the types of their signals
 Kinds: TypeAlias = tuple[tuple[str, type], ...]
-SIGNALS: tuple[type, ...] = get_args(Signal)
+SIGNALS: tuple[type, ...] = get_args(Command)
 
 
 def numbers_of(commands: object, vehicles: Mapping[str, Vehicle]) -> list[float]:
@@ -83,15 +83,15 @@ def refuse_dead_ends(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
                 f"{kind.__name__} to {vehicle.dynamics.native.__name__}, the vehicle's native "
                 f"command; give one of {taken}"
             )
-            raise LadderError(message, kind.__name__)
+            raise CascadeError(message, kind.__name__)
 
 
 def leads_down(kind: type, vehicle: Vehicle) -> bool:
     """Whether a vehicle's controllers lead from a kind of signal to its native one."""
-    controllers = [rung.component for rung in vehicle.ladder]
+    controllers = [rung.component for rung in vehicle.cascade]
     try:
-        ladder_path(controllers, kind, vehicle.dynamics.native)
-    except LadderError:
+        cascade_path(controllers, kind, vehicle.dynamics.native)
+    except CascadeError:
         return False
     return True
 

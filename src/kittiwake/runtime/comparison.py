@@ -8,7 +8,7 @@ from typing import Any
 from kittiwake.analysis.response import COMMAND, Trial, command_spans, response
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import written
 from kittiwake.scenario.scenario import Scenario

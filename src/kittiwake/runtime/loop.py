@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.table import Event
-from kittiwake.runtime.course import Course
+from kittiwake.runtime.flight_executor import FlightExecutor
 from kittiwake.runtime.thinning import Thinning
 from kittiwake.runtime.watch import Block, Verdict, Watch
 from kittiwake.scenario.size import steps_in
@@ -38,7 +38,7 @@ class Sink(Protocol):
 
 
 @dataclass
-class Outcome:
+class FlightOutcome:
     """How a flight ended."""
 
     status: str = "completed"
@@ -61,7 +61,7 @@ class Flight:
         fails_when_lost: whether a vehicle that leaves its limits ends the flight.
     """
 
-    course: Course
+    course: FlightExecutor
     seed: int
     duration_s: float
     log_every: int
@@ -76,7 +76,7 @@ class Flight:
             for name, columns in self.layout.columns.items()
         }
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
-        self.outcome = Outcome()
+        self.outcome = FlightOutcome()
         self.state = until(self.course.begin(self.seed, self.last_tick + 1), self.last_tick)
         self.outcome.compile_s = time.perf_counter() - began
 
@@ -85,7 +85,7 @@ class Flight:
         sink: Sink,
         progress: Callable[[float], None] = lambda _: None,
         stopped: Callable[[], str | None] = lambda: None,
-    ) -> Outcome:
+    ) -> FlightOutcome:
         """Flies to the end; ``progress`` hears the simulated time.
 
         It ends early as soon as ``stopped`` gives a reason.

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.core.signals import (
+from kittiwake.core.commands import (
     AccelerationYaw,
     BodyVelocityYawRate,
     HeadingSpeed,
     ModeCommand,
-    Off,
+    MotorsOff,
     PositionYaw,
     ThrustAttitude,
     ThrustRates,
@@ -25,11 +25,11 @@ from kittiwake.core.signals import (
     VelocityYaw,
     VelocityYawRate,
 )
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import World
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.world.world import World
 
 # of the law by which a vehicle without a position controller is flown to a place
 POSITION_HZ, DAMPING = 1.0, 1.0
@@ -59,7 +59,7 @@ OF_MODES = (
 Place = Float64[np.ndarray, "3"]
 
 
-class Situation(NamedTuple):
+class VehicleEstimate(NamedTuple):
     """Where a vehicle believes to be, world axes; ``touching`` None for one that cannot tell.
 
     ``attitude`` is the rotation to world from body axes as (w, x, y, z).
@@ -92,13 +92,13 @@ class Maneuver(Protocol):
         """What it does, in a few words."""
         ...
 
-    def signal(self, now: Situation, able: Ability) -> Any:
+    def command(self, now: VehicleEstimate, able: Ability) -> Any:
         """One of ``core.signals``."""
         ...
 
 
 @dataclass
-class Obey:
+class HoldCommand:
     """One signal, all the time.
 
     A velocity with a yaw rate, as sticks give it, becomes a velocity or an acceleration and a yaw
@@ -112,9 +112,13 @@ class Obey:
     @property
     def said(self) -> str:
         """Which kind of signal."""
-        return "motors off" if isinstance(self.asked, Off) else f"obeys {type(self.asked).__name__}"
+        return (
+            "motors off"
+            if isinstance(self.asked, MotorsOff)
+            else f"obeys {type(self.asked).__name__}"
+        )
 
-    def signal(self, now: Situation, able: Ability) -> Any:
+    def command(self, now: VehicleEstimate, able: Ability) -> Any:
         """It, or what says the same to this vehicle."""
         if type(self.asked) in able.takes or _flown_by_modes(able):
             return _by_mode(self.asked, able)
@@ -132,10 +136,12 @@ class Obey:
 
     def follow(self, before: Maneuver | None) -> None:
         """Takes the place of another one; the yaw then turns on from where that had it."""
-        if isinstance(before, Obey):
+        if isinstance(before, HoldCommand):
             self._turned = before._turned
 
-    def _moving(self, velocity_mps: Place, rate_radps: float, now: Situation, able: Ability) -> Any:
+    def _moving(
+        self, velocity_mps: Place, rate_radps: float, now: VehicleEstimate, able: Ability
+    ) -> Any:
         if not {VelocityYaw, AccelerationYaw} & {*able.takes}:
             return self.asked
         since_s, yaw_rad = self._turned or (now.time_s, now.yaw_rad)
@@ -161,7 +167,7 @@ class GoTo:
         """Where."""
         return f"goes to {', '.join(f'{axis:.1f}' for axis in self.place_m)} m"
 
-    def signal(self, now: Situation, able: Ability) -> Any:
+    def command(self, now: VehicleEstimate, able: Ability) -> Any:
         """The point that moves along the line."""
         if self._begun is None:
             self._begun = now.time_s, now.position_m
@@ -177,7 +183,7 @@ class GoTo:
 
 
 @dataclass
-class Land:
+class LandManeuver:
     """Straight down until it stands on something, then motors off.
 
     One without feet stops a little above the ground and stays there.
@@ -192,20 +198,20 @@ class Land:
         """That."""
         return "lands"
 
-    def signal(self, now: Situation, able: Ability) -> Any:
+    def command(self, now: VehicleEstimate, able: Ability) -> Any:
         """The point that sinks; Off when the vehicle does not follow it any further."""
         if self._begun is None:
             self._begun = now.time_s, now.position_m, now.yaw_rad
         began_s, from_m, yaw_rad = self._begun
         if self._down or self._stands(now):
             self._down = True
-            return Off()
+            return MotorsOff()
         low_m = able.ground_z_m + CLEARANCE_M if now.touching is None else -np.inf
         up_m = max(float(from_m[2]) - SINKS_MPS * (now.time_s - began_s), low_m)
         sinking = np.array([0.0, 0.0, -SINKS_MPS if up_m > low_m else 0.0])
         return held_at(np.array([*from_m[:2], up_m]), sinking, yaw_rad, now, able)
 
-    def _stands(self, now: Situation) -> bool:
+    def _stands(self, now: VehicleEstimate) -> bool:
         assert self._begun is not None
         asked_m = float(self._begun[1][2]) - SINKS_MPS * (now.time_s - self._begun[0])
         still = abs(now.velocity_mps[2]) < STANDS_MPS and now.position_m[2] > asked_m + STANDS_M
@@ -231,7 +237,7 @@ class Lean:
         """At which height."""
         return f"keeps angles at {self.height_m:.1f} m"
 
-    def signal(self, now: Situation, able: Ability) -> Any:
+    def command(self, now: VehicleEstimate, able: Ability) -> Any:
         """The thrust that keeps the height under these angles."""
         omega = 2.0 * pi * ALTITUDE_HZ / 4.0
         lift = omega**2 * (self.height_m - now.position_m[2]) - 2.0 * omega * now.velocity_mps[2]
@@ -254,7 +260,7 @@ def ability_of(vehicle: Vehicle, takes: tuple[type, ...], world: World) -> Abili
 
 
 def held_at(
-    place_m: Place, velocity_mps: Place, yaw_rad: float, now: Situation, able: Ability
+    place_m: Place, velocity_mps: Place, yaw_rad: float, now: VehicleEstimate, able: Ability
 ) -> Any:
     """What brings a vehicle to a point that moves, on the highest rung that it takes."""
     place, velocity = Vec3(*map(float, place_m)), Vec3(*map(float, velocity_mps))
@@ -272,7 +278,7 @@ def held_at(
 
 
 def moved_at(
-    velocity_mps: Place, turning: tuple[float, float], now: Situation, able: Ability
+    velocity_mps: Place, turning: tuple[float, float], now: VehicleEstimate, able: Ability
 ) -> Any:
     """What gives a vehicle a velocity, with a yaw and its rate, on the highest rung it takes."""
     if VelocityYaw in able.takes:
@@ -282,7 +288,7 @@ def moved_at(
 
 
 def _pulled(
-    pull: Place, velocity_mps: Place, turning: tuple[float, float], now: Situation
+    pull: Place, velocity_mps: Place, turning: tuple[float, float], now: VehicleEstimate
 ) -> AccelerationYaw:
     """A pull, and one towards a velocity."""
     yaw_rad, rate_radps = turning
@@ -318,10 +324,10 @@ BELIEVED = frozenset(
 )
 
 
-def situation_of(row: Mapping[str, float]) -> Situation:
+def estimate_of(row: Mapping[str, float]) -> VehicleEstimate:
     """What a vehicle believes, by a row of its log."""
     w, x, y, z = (row[f"estimate.q{axis}"] for axis in "wxyz")
-    return Situation(
+    return VehicleEstimate(
         row["time_s"],
         np.array([row[f"estimate.{axis}_m"] for axis in "xyz"]),
         np.array([row[f"estimate.v{axis}_mps"] for axis in "xyz"]),

@@ -14,10 +14,10 @@ from jaxtyping import Array, Float64
 from kittiwake.core.columns import column_names
 from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
-from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.runtime.command_source import VehicleReport
 from kittiwake.runtime.commands import Kinds, commands_of
-from kittiwake.runtime.pilot import Report
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.sim.fleet import Fleet, rolled
 from kittiwake.sim.record import columns, rows
@@ -87,12 +87,12 @@ class Program:
 
     def reports(
         self, state: FleetState, accelerations: Accelerations = MappingProxyType({})
-    ) -> dict[str, Report]:
+    ) -> dict[str, VehicleReport]:
         """What each vehicle believes: what it did at the step before, carried on straight ahead.
 
         It is at rest, or begins, where no acceleration is given.
         """
-        found: dict[str, Report] = {}
+        found: dict[str, VehicleReport] = {}
         for group, own in zip(self.fleet.groups, state.groups, strict=True):
             told = own.told
             assert told is not None, "only those with a radio tell anything"
@@ -104,7 +104,9 @@ class Program:
             for lane, name in enumerate(group.names):
                 here_m = place[lane] + velocity[lane] * self.fleet.dt_s
                 acceleration = accelerations.get(name, np.zeros(3))
-                found[name] = Report(here_m, velocity[lane], float(yaw_rad[lane]), acceleration)
+                found[name] = VehicleReport(
+                    here_m, velocity[lane], float(yaw_rad[lane]), acceleration
+                )
         return found
 
     @cached_property

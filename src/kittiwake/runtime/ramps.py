@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from kittiwake.core.ramp import Ramp
-from kittiwake.core.signals import Off
-from kittiwake.runtime.maneuvers import Ability, Place, Situation, held_at
+from kittiwake.core.commands import MotorsOff
+from kittiwake.guidance.height_ramp import Ramp
+from kittiwake.runtime.maneuvers import Ability, Place, VehicleEstimate, held_at
 
 
 @dataclass
@@ -62,7 +62,7 @@ class RampTo:
             return "lands along a ramp"
         return f"takes off along a ramp by {self.rise_m:g} m"
 
-    def signal(self, now: Situation, able: Ability) -> Any:
+    def command(self, now: VehicleEstimate, able: Ability) -> Any:
         """The set point on the ramp."""
         if self._begun is None or self._ramp is None:
             self._begun = now.time_s, now.position_m, now.yaw_rad
@@ -75,6 +75,6 @@ class RampTo:
         if self.residual_m is None and time_s > float(self._ramp.duration_s) + self.idle_s:
             self.residual_m = float(np.linalg.norm(point_m - now.position_m))
         if self.off:
-            return Off()
+            return MotorsOff()
         rising_mps = np.array([0.0, 0.0, float(self._ramp.rate_mps(time_s))])
         return held_at(point_m, rising_mps, yaw_rad, now, able)

@@ -6,8 +6,8 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from kittiwake.analysis.log import Log
-from kittiwake.runtime.clock import Clock
-from kittiwake.runtime.live import BLOCKS_HZ, LiveCourse
+from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.live_executor import BLOCKS_HZ, LiveExecutor
 from kittiwake.runtime.loop import STOPPED, Follow
 from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation
@@ -29,7 +29,7 @@ class Session:
     def __init__(
         self,
         scenario: Scenario,
-        clock: Clock,
+        clock: RealTimeClock,
         watch: Callable[[Block], None] = lambda _: None,
         blocks_hz: float = BLOCKS_HZ,
     ) -> None:
@@ -92,7 +92,7 @@ class Session:
         program = self.simulation.program
         # what was wrong with a change may turn out in the flight that is to have it
         parts = (scenario, program, self.clock, self._watch, self.problems, self._blocks_hz)
-        self.course = LiveCourse(*parts, former=former)
+        self.course = LiveExecutor(*parts, former=former)
 
     def _ended(self) -> str | None:
         return self._reason if self._again.is_set() or self._closed.is_set() else None

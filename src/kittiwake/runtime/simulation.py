@@ -10,14 +10,14 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.analysis.flock import flock_metrics
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.summary import Flown, summarize
+from kittiwake.analysis.summary import FlownVehicle, summarize
 from kittiwake.analysis.survey import survey_metrics
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.vehicle import Vehicle
 from kittiwake.geometry.scalar import Real
-from kittiwake.runtime.course import Compiled, Course
-from kittiwake.runtime.loop import Flight, Memory, Outcome
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
+from kittiwake.runtime.loop import Flight, FlightOutcome, Memory
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.stepper import Commands, Observation, Stepper
 from kittiwake.scenario.document import Override
@@ -100,7 +100,7 @@ class Simulation:
         self,
         duration_s: Real | None = None,
         seed: int | None = None,
-        course: Course | None = None,
+        course: FlightExecutor | None = None,
     ) -> Flight:
         """A flight ready to be flown into a sink, on its own unless a course is given.
 
@@ -111,14 +111,14 @@ class Simulation:
             duration_s = _duration(duration_s)
         self.scenario.check_flight(duration_s)
         return Flight(
-            course=course or Compiled(self.program),
+            course=course or CompiledExecutor(self.program),
             seed=self.scenario.seed if seed is None else seed,
             duration_s=self.scenario.duration_s if duration_s is None else duration_s,
             log_every=self.scenario.log_every,
             fails_when_lost=self.scenario.fails_when_lost,
         )
 
-    def finished_log(self, flight: Flight, outcome: Outcome, memory: Memory) -> Log:
+    def finished_log(self, flight: Flight, outcome: FlightOutcome, memory: Memory) -> Log:
         """What a flight into memory gave, with its summary."""
         layout = flight.layout
         tables = {
@@ -128,7 +128,7 @@ class Simulation:
         log = Log(tables, tuple(outcome.events), self.scenario.document.data)
         return replace(log, summary=self.summary(log, flight, outcome))
 
-    def summary(self, log: Log, flight: Flight, outcome: Outcome) -> dict[str, Any]:
+    def summary(self, log: Log, flight: Flight, outcome: FlightOutcome) -> dict[str, Any]:
         """What ``summary.json`` says of a flight."""
         summary = summarize(
             log,
@@ -257,9 +257,9 @@ def load(
     return Simulation(loaded, precision)
 
 
-def _flown(vehicle: Vehicle) -> Flown:
+def _flown(vehicle: Vehicle) -> FlownVehicle:
     guidance = vehicle.guidance.component
-    return Flown(vehicle.model, guidance.tracked, guidance.planned_legs())
+    return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_legs())
 
 
 def _refuse_other(given: object, kind: Any, name: str, wanted: str) -> None:

@@ -7,11 +7,11 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError, UnknownSensorError, did_you_mean
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.strong import strong
-from kittiwake.core.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.commands import Kinds, commands_of, numbers_of, refuse_dead_ends
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.packing import Packing, RowPacking
@@ -92,7 +92,7 @@ class Stepper:
         """A vehicle begins a step of its mission with the next physics step."""
         with self._mode():
             state = self._packing.unpack(self._floats, self._words)
-            self._floats, self._words = self._pack(self._fleet.begun_at(state, vehicle, step))
+            self._floats, self._words = self._pack(self._fleet.jump_to_step(state, vehicle, step))
 
     def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """From the next physics step on only these of a vehicle's behaviors count."""
@@ -139,7 +139,7 @@ class Stepper:
                 raise ScenarioError(message)
             self._compile(fleet)
         with self._mode():
-            self._ladders = strong(_ladders(fleet))
+            self._ladders = as_arrays(_ladders(fleet))
 
     def _compile(self, fleet: Fleet) -> None:
         self._fleet = fleet
@@ -188,4 +188,4 @@ class Stepper:
 
 
 def _ladders(fleet: Fleet) -> list[Any]:
-    return [group.vehicle.ladder for group in fleet.groups]
+    return [group.vehicle.cascade for group in fleet.groups]

@@ -16,20 +16,20 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.columns import column_names, from_columns, to_columns
+from kittiwake.core.commands import zero_command
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import blank
-from kittiwake.core.strong import strong
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.runtime.carrying import exchanged
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.commands import SIGNALS, leads_down, numbers_of, refuse_dead_ends
 from kittiwake.runtime.program import violation_among
+from kittiwake.runtime.state_transfer import exchanged
 from kittiwake.runtime.watch import Violation
 from kittiwake.sim.fleet import Fleet, rolled
-from kittiwake.sim.lane import Order
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.state import FleetState
+from kittiwake.sim.vehicle_step import ExternalCommand
 
 
 class Written(NamedTuple):
@@ -139,7 +139,7 @@ class TunableProgram:
         fleet = _with(self.fleet, numbers)
         given = [
             tuple(
-                Order(jax.vmap(partial(_signal, kind))(own.numbers), own.addressed)
+                ExternalCommand(jax.vmap(partial(_signal, kind))(own.numbers), own.addressed)
                 for kind, own in zip(kinds, written, strict=True)
             )
             for kinds, written in zip(self._kinds, orders, strict=True)
@@ -185,7 +185,7 @@ def _signal(kind: type, numbers: jax.Array) -> Any:
 
 def _nothing(kind: type) -> list[float]:
     """The numbers of a signal that asks for nothing."""
-    columns = to_columns(blank(kind))
+    columns = to_columns(zero_command(kind))
     return [float(columns[name]) for name in column_names(kind)]
 
 
@@ -194,7 +194,7 @@ def _tunable_parts(fleet: Fleet) -> Any:
 
 
 def _numbers(fleet: Fleet) -> Any:
-    return strong(_tunable_parts(fleet))
+    return as_arrays(_tunable_parts(fleet))
 
 
 def _with(fleet: Fleet, parts: Any) -> Fleet:

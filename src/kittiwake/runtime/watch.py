@@ -23,7 +23,7 @@ from kittiwake.analysis.table import (
     Event,
     Table,
 )
-from kittiwake.sim.lane import NON_FINITE
+from kittiwake.sim.vehicle_step import NON_FINITE
 
 # of a vehicle and its status, what it has left
 Violation = Callable[[str, int], str]

@@ -9,19 +9,18 @@ from typing import Any
 from pydantic import ValidationError
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.guidance import AbstractGuidance
-from kittiwake.core.joystick import JoystickSettings
-from kittiwake.core.network import Network
-from kittiwake.core.ros import RosSettings
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import World
+from kittiwake.interfaces.guidance import AbstractGuidance
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.physics import PHYSICS
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.document import Document
+from kittiwake.scenario.files.network import Network
+from kittiwake.scenario.joystick_settings import JoystickSettings
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.partners import partners
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_PROBLEMS, render_problems
+from kittiwake.scenario.ros_settings import RosSettings
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import TASK_POLICY, ScenarioSchema, TimeSettings, VehicleSchema
 from kittiwake.scenario.size import (
@@ -36,6 +35,7 @@ from kittiwake.scenario.vehicle_builder import VehicleBuilder
 from kittiwake.scenario.world_builder import WorldBuilder
 from kittiwake.sim.schedule import steps_between
 from kittiwake.swarm import RADIOS
+from kittiwake.world.world import World
 
 RADIO_KEY = ("world", "radio")
 POLICY_KEY = ("policy",)

@@ -8,7 +8,7 @@ from kittiwake.scenario.document import Override, apply_overrides
 from kittiwake.scenario.scenario import Scenario
 
 
-def changed(scenario: Scenario, items: Iterable[str | Override]) -> Scenario:
+def with_changes(scenario: Scenario, items: Iterable[str | Override]) -> Scenario:
     """The scenario with values replaced, each as ``path.to.key=value``.
 
     Raises:

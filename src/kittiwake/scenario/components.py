@@ -11,35 +11,34 @@ from typing import Any, TypeGuard, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 
-from kittiwake.core.component import AbstractComponent
-from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.core.component import AbstractComponent, Scheduled
 from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
-from kittiwake.core.instrument import Instrument
-from kittiwake.core.network import Network
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
-from kittiwake.core.route import Route
-from kittiwake.core.shore import Shore
 from kittiwake.core.units import stored_name
-from kittiwake.core.vehicle import Scheduled
 from kittiwake.environment.fields.raster import Grid
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.solids import Shape, Solid, assembled
+from kittiwake.guidance.route import Route
+from kittiwake.guidance.shore import Shore
+from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.interfaces.instrument import Instrument
+from kittiwake.physics.mass_elements import MassElement, MassShape, assembled
 from kittiwake.scenario.document import Document
-from kittiwake.scenario.grids import read_grid
-from kittiwake.scenario.meshes import read_mesh
-from kittiwake.scenario.networks import read_network
+from kittiwake.scenario.files.grids import read_grid
+from kittiwake.scenario.files.meshes import read_mesh
+from kittiwake.scenario.files.network import Network
+from kittiwake.scenario.files.networks import read_network
+from kittiwake.scenario.files.routes import read_route
+from kittiwake.scenario.files.shores import read_shore
+from kittiwake.scenario.files.sp3 import read_sp3
+from kittiwake.scenario.files.tables import read_table
+from kittiwake.scenario.files.urdf import MassProperties, UrdfSource, read_body
 from kittiwake.scenario.parameters import REGISTRIES, build_component
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, dotted, shortened
-from kittiwake.scenario.routes import read_route
-from kittiwake.scenario.shores import read_shore
-from kittiwake.scenario.sp3 import read_sp3
-from kittiwake.scenario.tables import read_table
-from kittiwake.scenario.urdf import MassProperties, UrdfSource, read_body
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.sim.schedule import steps_between
 
@@ -299,7 +298,7 @@ class ComponentBuilder:
             return parameters | {MASS: mass_kg, INERTIA: inertia}
         return {name: value for name, value in parameters.items() if name != INERTIA}
 
-    def _shapes(self, given: dict[str, Any], key: KeyPath) -> list[Shape]:
+    def _shapes(self, given: dict[str, Any], key: KeyPath) -> list[MassShape]:
         """Those of a list; none after noting what is wrong with one."""
         entries = given[FROM]
         if len(given) > 1 or not isinstance(entries, list) or not entries:
@@ -311,7 +310,7 @@ class ComponentBuilder:
         if len(entries) > MOST_SOLIDS:
             message = f"{len(entries)} solids; at most {MOST_SOLIDS} are added up"
             raise ScenarioError(message)
-        shapes = [self.settings(Shape, one, (*key, i)) for i, one in enumerate(entries)]
+        shapes = [self.settings(MassShape, one, (*key, i)) for i, one in enumerate(entries)]
         return [shape for shape in shapes if shape is not None] if None not in shapes else []
 
     def _note_center(self, key: KeyPath, center_m: Vec3, whence: str) -> None:
@@ -367,7 +366,7 @@ def _refuse_without_mass_and_inertia(cls: type[AbstractDynamics]) -> None:
         raise ScenarioError(message)
 
 
-def _one_body(shapes: Sequence[Shape]) -> Solid:
+def _one_body(shapes: Sequence[MassShape]) -> MassElement:
     """Shapes put together.
 
     Raises:

@@ -14,7 +14,7 @@ import numpy as np
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.units import stored_name
 from kittiwake.scenario import plain_yaml
-from kittiwake.scenario.plain_yaml import MAX_BYTES, MAX_DEPTH, Source
+from kittiwake.scenario.plain_yaml import MAX_BYTES, MAX_DEPTH, YamlSource
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, dotted, shortened
 
 # Entries that may be the bare name of a component: inside one, --set gives its parameters.
@@ -121,7 +121,7 @@ def parse_document(text: str, name: str) -> Document:
     Raises:
         ScenarioError: if the text cannot be used; the message has the line.
     """
-    source = Source(name)
+    source = YamlSource(name)
     data, lines = plain_yaml.expand(plain_yaml.compose(text, source), source)
     if data is None:
         message = "is empty; a scenario is a mapping (key: value)"
@@ -154,7 +154,7 @@ def dump_document(data: dict[str, Any]) -> str:
 
 
 def _overridden(document: Document, item: str, words: str) -> Document:
-    source = Source(words, has_lines=False)
+    source = YamlSource(words, has_lines=False)
     written_path, equals, text = item.partition("=")
     segments = written_path.strip().split(".")
     if not equals or not all(segments):
@@ -175,11 +175,11 @@ def _overridden(document: Document, item: str, words: str) -> Document:
     )
 
 
-def _example(source: Source) -> str:
+def _example(source: YamlSource) -> str:
     return EXAMPLE if source.name.startswith("--set") else PYTHON_EXAMPLE
 
 
-def _followed(document: Document, segments: list[str], source: Source) -> tuple[KeyPath, int]:
+def _followed(document: Document, segments: list[str], source: YamlSource) -> tuple[KeyPath, int]:
     """The path with numbers for places in lists, and how many of its segments exist already."""
     here: Plain = document.data
     path: KeyPath = ()
@@ -202,7 +202,7 @@ def _followed(document: Document, segments: list[str], source: Source) -> tuple[
 
 
 def _mapping_at(
-    document: Document, here: Plain, path: KeyPath, segment: str, source: Source
+    document: Document, here: Plain, path: KeyPath, segment: str, source: YamlSource
 ) -> dict[str, Any]:
     """What a path leads into; nothing at all counts as an empty mapping."""
     if not isinstance(here, dict | None) and not (isinstance(here, str) and _is_component(path)):
@@ -223,7 +223,7 @@ def _is_component(path: KeyPath) -> bool:
     return path[-1:] in {(name,) for name in COMPONENTS} or path[-2:-1] == ("sensors",)
 
 
-def _index(items: list[Any], segment: str, path: KeyPath, source: Source) -> int:
+def _index(items: list[Any], segment: str, path: KeyPath, source: YamlSource) -> int:
     if (
         segment.isascii()
         and segment.isdecimal()

@@ -44,22 +44,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from kittiwake.actuators import BATTERIES
-from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.errors import KittiwakeError, ScenarioError
-from kittiwake.core.estimator import AbstractEstimator
-from kittiwake.core.guidance import AbstractGuidance
-from kittiwake.core.parts import (
-    AbstractBattery,
-    AbstractForce,
-    AbstractGroundEffect,
-    AbstractRotor,
-)
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
-from kittiwake.core.route import Route
-from kittiwake.core.satellites import AbstractRangeError
-from kittiwake.core.shore import Shore
 from kittiwake.core.units import USER_UNITS
 from kittiwake.environment import RANGE_ERRORS
 from kittiwake.environment.fields.raster import Grid
@@ -70,6 +58,17 @@ from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import TASKS
+from kittiwake.guidance.route import Route
+from kittiwake.guidance.shore import Shore
+from kittiwake.interfaces.behavior import AbstractBehavior
+from kittiwake.interfaces.estimator import AbstractEstimator
+from kittiwake.interfaces.guidance import AbstractGuidance
+from kittiwake.interfaces.parts import (
+    AbstractBattery,
+    AbstractForce,
+    AbstractGroundEffect,
+    AbstractRotor,
+)
 from kittiwake.scenario.merging import as_written, merged
 from kittiwake.scenario.problems import (
     MAX_CHARACTERS,
@@ -80,6 +79,7 @@ from kittiwake.scenario.problems import (
     render_problems,
 )
 from kittiwake.swarm import BEHAVIORS
+from kittiwake.world.satellites import AbstractRangeError
 
 # What a compiled program can hold in an integer.
 SMALLEST_INTEGER = -(2**63)

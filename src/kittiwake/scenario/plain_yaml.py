@@ -51,7 +51,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 
 
 @dataclass(frozen=True)
-class Source:
+class YamlSource:
     """What is being read and how a place in it is called."""
 
     name: str
@@ -64,7 +64,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Entry:
+class YamlNode:
     """A value and the line on which it is used; aliased values share their content.
 
     Size and height are those after every alias is followed, known without following any.
@@ -75,15 +75,15 @@ class Entry:
     size: int = 1
     height: int = 0
 
-    def used_in(self, line: int) -> "Entry":
+    def used_in(self, line: int) -> "YamlNode":
         """The same value at another place."""
-        return Entry(line, self.content, self.size, self.height)
+        return YamlNode(line, self.content, self.size, self.height)
 
 
-Content: TypeAlias = Scalar | list[Entry] | dict[str, Entry]
+Content: TypeAlias = Scalar | list[YamlNode] | dict[str, YamlNode]
 
 
-def compose(text: str, source: Source, *, flow_only: bool = False) -> Entry:
+def compose(text: str, source: YamlSource, *, flow_only: bool = False) -> YamlNode:
     """The single document of a YAML text.
 
     Args:
@@ -101,7 +101,9 @@ def compose(text: str, source: Source, *, flow_only: bool = False) -> Entry:
     return _Composer(text, source, flow_only=flow_only).document()
 
 
-def expand(entry: Entry, source: Source, base: KeyPath = ()) -> tuple[Plain, dict[KeyPath, int]]:
+def expand(
+    entry: YamlNode, source: YamlSource, base: KeyPath = ()
+) -> tuple[Plain, dict[KeyPath, int]]:
     """Plain values without any sharing and the line of every path, for an entry at ``base``."""
     if len(base) + entry.height > MAX_DEPTH:
         raise source.error(entry.line, TOO_DEEP)
@@ -124,17 +126,17 @@ def dump(data: Plain) -> str:
 class _Composer:
     """Turns the parser's events into entries."""
 
-    def __init__(self, text: str, source: Source, *, flow_only: bool) -> None:
+    def __init__(self, text: str, source: YamlSource, *, flow_only: bool) -> None:
         self._events = _EventSource(text)
         self._source = source
         self._flow_only = flow_only
-        self._anchors: dict[str, Entry] = {}
+        self._anchors: dict[str, YamlNode] = {}
         self._values = 0
 
-    def document(self) -> Entry:
+    def document(self) -> YamlNode:
         self._next()
         if isinstance(self._next(), yaml.StreamEndEvent):
-            return Entry(1, None)
+            return YamlNode(1, None)
         root = self._entry(self._next(), depth=0)
         self._next()
         end = self._next()
@@ -160,7 +162,7 @@ class _Composer:
         if self._values > MAX_VALUES:
             raise self._source.error(line, TOO_MANY)
 
-    def _entry(self, event: yaml.Event, depth: int) -> Entry:
+    def _entry(self, event: yaml.Event, depth: int) -> YamlNode:
         line = _line(event)
         self._count(line, 1)
         if isinstance(event, yaml.AliasEvent):
@@ -169,14 +171,14 @@ class _Composer:
         if depth > MAX_DEPTH:
             raise self._source.error(line, TOO_DEEP)
         content = self._content(event, depth)
-        entry = Entry(line, content, _size(content), _height(content))
+        entry = YamlNode(line, content, _size(content), _height(content))
         if entry.size > MAX_VALUES:
             raise self._source.error(line, TOO_MANY)
         if event.anchor is not None:
             self._anchors[event.anchor] = entry
         return entry
 
-    def _aliased(self, event: yaml.AliasEvent) -> Entry:
+    def _aliased(self, event: yaml.AliasEvent) -> YamlNode:
         if event.anchor not in self._anchors:
             message = f"the alias *{event.anchor} names nothing that is complete above it"
             raise self._source.error(_line(event), message)
@@ -196,15 +198,15 @@ class _Composer:
         self._check_tag(event, "map")
         return self._mapping(depth)
 
-    def _sequence(self, depth: int) -> list[Entry]:
-        entries: list[Entry] = []
+    def _sequence(self, depth: int) -> list[YamlNode]:
+        entries: list[YamlNode] = []
         while not isinstance(event := self._next(), yaml.SequenceEndEvent):
             entries.append(self._entry(event, depth + 1))
         return entries
 
-    def _mapping(self, depth: int) -> dict[str, Entry]:
-        own: dict[str, Entry] = {}
-        merged: dict[str, Entry] = {}
+    def _mapping(self, depth: int) -> dict[str, YamlNode]:
+        own: dict[str, YamlNode] = {}
+        merged: dict[str, YamlNode] = {}
         first_lines: dict[str, int] = {}
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key, line = self._key(event), _line(event)
@@ -221,9 +223,9 @@ class _Composer:
                 own[key] = value.used_in(line)
         return merged | own
 
-    def _merged(self, value: Entry) -> dict[str, Entry]:
+    def _merged(self, value: YamlNode) -> dict[str, YamlNode]:
         """What ``<<`` brings in; of several mappings the first wins."""
-        merged: dict[str, Entry] = {}
+        merged: dict[str, YamlNode] = {}
         mappings = value.content if isinstance(value.content, list) else [value]
         for mapping in mappings:
             if not isinstance(mapping.content, dict):
@@ -281,7 +283,7 @@ def _height(content: Content) -> int:
     return 1 + max((child.height for child in children), default=0)
 
 
-def _plain(entry: Entry, path: KeyPath, lines: dict[KeyPath, int]) -> Plain:
+def _plain(entry: YamlNode, path: KeyPath, lines: dict[KeyPath, int]) -> Plain:
     lines[path] = entry.line
     if isinstance(entry.content, dict):
         return {key: _plain(child, (*path, key), lines) for key, child in entry.content.items()}
@@ -313,7 +315,7 @@ def _resolved(text: str) -> Scalar:
     return float(text) if _FLOAT.match(text) else text
 
 
-def _refuse_control_characters(text: str, source: Source) -> None:
+def _refuse_control_characters(text: str, source: YamlSource) -> None:
     # a byte order mark may open the text, and nothing else
     found = _NOT_PRINTABLE.search(text, 1 if text.startswith("\ufeff") else 0)
     if found:

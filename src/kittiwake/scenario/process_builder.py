@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kittiwake.core.environment import AbstractProcess, AbstractProcessKind
-from kittiwake.core.satellites import SKY
-from kittiwake.core.terrain import TERRAIN
-from kittiwake.core.vehicle import Scheduled
-from kittiwake.core.waves import WAVES
-from kittiwake.core.world import World
+from kittiwake.core.component import Scheduled
 from kittiwake.environment import FIELDS, PLUMES, SATELLITES, TERRAINS
 from kittiwake.environment import WAVES as KINDS_OF_WAVES
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.problems import KeyPath
+from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
+from kittiwake.world.satellites import SKY
+from kittiwake.world.terrain import TERRAIN
+from kittiwake.world.waves import WAVES
+from kittiwake.world.world import World
 
 # of which a world has one at most, and of which it has several by names of the user's own
 SINGLE = {SKY: SATELLITES, TERRAIN: TERRAINS, WAVES: KINDS_OF_WAVES}

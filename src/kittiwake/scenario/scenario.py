@@ -5,25 +5,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kittiwake.contact.engine import AbstractPhysics
 from kittiwake.control.feed_forward import uses_acceleration
-from kittiwake.core.engine import AbstractPhysics
+from kittiwake.core.commands import MotorsOff, VelocityYaw
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.joystick import JoystickSettings
-from kittiwake.core.ladder import Rung, controller_name, ladder_path
-from kittiwake.core.network import Network
-from kittiwake.core.ros import RosSettings
-from kittiwake.core.signals import Off, VelocityYaw
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import World
+from kittiwake.interfaces.cascade import Rung, cascade_path, controller_name
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.physics.mujoco_renderer import mujoco_renderer
 from kittiwake.scenario.document import Document
+from kittiwake.scenario.files.network import Network
+from kittiwake.scenario.joystick_settings import JoystickSettings
 from kittiwake.scenario.problems import KeyPath
+from kittiwake.scenario.ros_settings import RosSettings
 from kittiwake.scenario.size import check_duration, check_log_size
-from kittiwake.scenario.waters import coverages
+from kittiwake.scenario.survey_areas import coverages
 from kittiwake.sensors.errors.stuck import Stuck
 from kittiwake.sim.fleet import Fleet
-from kittiwake.sim.swarming import Membership
+from kittiwake.sim.team_radio import Membership
 from kittiwake.vehicles import VEHICLES
+from kittiwake.world.world import World
 
 # the keys of what is drawn for each episode of a task: fully, in both spellings, and by difficulty
 BY_DIFFICULTY = "curriculum"
@@ -92,25 +92,25 @@ class Scenario:
                 )
                 raise ScenarioError(message)
 
-    def remarks(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """What can be flown and may yet not be meant."""
         found = [*self.notes]
         in_vain: dict[type, bool] = {}
         for name, vehicle in self.vehicles.items():
             said = [
-                *vehicle.dynamics.remarks(self.world.gravity_mps2),
+                *vehicle.dynamics.warnings(self.world.gravity_mps2),
                 *_fed_in_vain(vehicle, in_vain),
                 *self._too_late(vehicle),
                 *(_passed_over(vehicle) if self._names_controllers(name) else []),
             ]
             found += [f"{name}: {one}" for one in said]
         for name, course in coverages(self.document, self.vehicles, self.tables).items():
-            found += [f"{name}: {said}" for said in course.remarks(self.world.origin)]
-        winds = self.world.wind.remarks(self.duration_s, 1.0 / self.rate_hz)
+            found += [f"{name}: {said}" for said in course.warnings(self.world.origin)]
+        winds = self.world.wind.warnings(self.duration_s, 1.0 / self.rate_hz)
         found += [f"world.wind{said}" for said in winds]
         for name, process in self.world.processes.items():
             found += [
-                f"world.{name}: {said}" for said in process.component.remarks(self.duration_s)
+                f"world.{name}: {said}" for said in process.component.warnings(self.duration_s)
             ]
         return [*found, *self.undrawn()]
 
@@ -172,13 +172,13 @@ def _pictured(vehicle: Vehicle) -> int:
 
 def _passed_over(vehicle: Vehicle) -> list[str]:
     """Of controllers that the scenario names and that its guidance does not come through."""
-    rungs = [rung.component for rung in vehicle.ladder]
+    rungs = [rung.component for rung in vehicle.cascade]
     native = vehicle.dynamics.native
-    starts = [one for one in vehicle.guidance.component.signal_types() if one is not Off]
+    starts = [one for one in vehicle.guidance.component.command_types() if one is not MotorsOff]
     if not starts:
         # somebody else will give it commands
         return []
-    ways = {start: ladder_path(rungs, start, native) for start in starts}
+    ways = {start: cascade_path(rungs, start, native) for start in starts}
     used = {i for way in ways.values() for i in way}
     brought = len(VEHICLES.find(vehicle.model).bridges)
     idle = [i for i in range(len(rungs) - brought) if i not in used]
@@ -202,8 +202,8 @@ def _fed_in_vain(vehicle: Vehicle, known: dict[type, bool]) -> list[str]:
     """
     if not vehicle.guidance.component.feeds_forward:
         return []
-    rungs = [rung.component for rung in vehicle.ladder]
-    way = ladder_path(rungs, VelocityYaw, vehicle.dynamics.native)
+    rungs = [rung.component for rung in vehicle.cascade]
+    way = cascade_path(rungs, VelocityYaw, vehicle.dynamics.native)
     if not way:
         return []
     first = rungs[way[0]]

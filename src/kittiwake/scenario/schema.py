@@ -12,9 +12,9 @@ from jaxtyping import Float64
 from pydantic import BaseModel, ConfigDict, Field
 
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.world import FlightArea, Origin
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.world import FlightArea, Origin
 
 MAX_VEHICLES = 1_000_000
 # of a grid of vehicles

@@ -10,15 +10,15 @@ import jax
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.core.copies import each_with
-from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.contact.deck import Deck
+from kittiwake.core.copies import replicate_with
 from kittiwake.core.kinematics import Start
-from kittiwake.core.ray import Nearest
-from kittiwake.core.support import Deck
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import NEAREST_OBSTACLE, World
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.world.ray import Nearest
+from kittiwake.world.world import NEAREST_OBSTACLE, World
 
 # feet that start deeper in the ground would be thrown out of it
 MAX_DEPTH_M = 0.01
@@ -108,7 +108,7 @@ def _outside(names: Sequence[str], places_m: Places, world: World) -> Iterator[L
     )
     left = ~((low <= places_m) & (places_m <= high))
     values = (places_m[gone, axis].tolist() for axis, gone in enumerate(left.T))
-    violated = [each_with(*one) for one in zip(limits, ["value"] * 3, values, strict=True)]
+    violated = [replicate_with(*one) for one in zip(limits, ["value"] * 3, values, strict=True)]
     for vehicle, axis in np.argwhere(left).tolist():
         limit = next(violated[axis])
         yield LostStart(names[vehicle], limit.key, f"it starts where {limit.violation()}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.errors import ScenarioError, did_you_mean
-from kittiwake.core.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, written
 from kittiwake.scenario.merging import merged
@@ -40,7 +40,7 @@ def tuned(scenario: Scenario, vehicle: str, controller: str, gains: Mapping[str,
     kind = CONTROLLERS.find(controller)
     members = _members(vehicle, entries[vehicle])
     vehicles = {
-        name: replace(after, ladder=_kept_in_order(name, scenario.vehicles[name], after, kind))
+        name: replace(after, cascade=_kept_in_order(name, scenario.vehicles[name], after, kind))
         if members.fullmatch(name)
         else scenario.vehicles[name]
         for name, after in changed.vehicles.items()
@@ -71,11 +71,11 @@ def _with_gains(entry: Mapping[str, Any], controller: str, gains: Mapping[str, A
 
 def _kept_in_order(name: str, before: Vehicle, after: Vehicle, kind: type) -> tuple[Any, ...]:
     """The ladder as it was, with the changed controller in the place of the first of its kind."""
-    kinds = [type(rung.component) for rung in before.ladder]
+    kinds = [type(rung.component) for rung in before.cascade]
     if kind not in kinds:
         has = ", ".join(map(CONTROLLERS.name_of, kinds))
         message = f"'{name}' is not flown by {CONTROLLERS.name_of(kind)}. Its controllers: {has}"
         raise ScenarioError(message)
-    changed = next(rung for rung in after.ladder if type(rung.component) is kind)
+    changed = next(rung for rung in after.cascade if type(rung.component) is kind)
     place = kinds.index(kind)
-    return (*before.ladder[:place], changed, *before.ladder[place + 1 :])
+    return (*before.cascade[:place], changed, *before.cascade[place + 1 :])

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kittiwake.control import CONTROLLERS
-from kittiwake.core.controller import AbstractController
-from kittiwake.core.errors import KittiwakeError, LadderError, ScenarioError
-from kittiwake.core.ladder import Rung, ladder_path
+from kittiwake.core.errors import CascadeError, KittiwakeError, ScenarioError
 from kittiwake.core.units import stored_name
 from kittiwake.estimation import ESTIMATORS
+from kittiwake.interfaces.cascade import Rung, cascade_path
+from kittiwake.interfaces.controller import AbstractController
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.scenario import Scenario
@@ -127,10 +127,10 @@ def _refuse_gains(controllers: str) -> None:
 def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
     """Refuses controllers that no vehicle's way down the ladder leads through."""
     for name, vehicle in scenario.vehicles.items():
-        signals, native = vehicle.guidance.component.signal_types(), vehicle.dynamics.native
+        signals, native = vehicle.guidance.component.command_types(), vehicle.dynamics.native
         signal, *_ = signals
-        rungs = [rung.component for rung in vehicle.ladder]
-        ways = [i for start in signals for i in ladder_path(rungs, start, native)]
+        rungs = [rung.component for rung in vehicle.cascade]
+        ways = [i for start in signals for i in cascade_path(rungs, start, native)]
         used = [CONTROLLERS.name_of(type(rungs[i])) for i in dict.fromkeys(ways)]
         idle = [wanted for wanted in names if wanted not in used]
         if idle:
@@ -167,6 +167,6 @@ def _what_to_write(
 
 def _way(rungs: Sequence[Rung], start: type, end: type) -> list[Rung] | None:
     try:
-        return [rungs[i] for i in ladder_path(rungs, start, end)]
-    except LadderError:
+        return [rungs[i] for i in cascade_path(rungs, start, end)]
+    except CascadeError:
         return None

@@ -11,22 +11,21 @@ import numpy as np
 
 from kittiwake.actuators import FAULTS
 from kittiwake.control import CONTROLLERS
-from kittiwake.core.copies import anew, each_with
-from kittiwake.core.dynamics import AbstractDynamics, AbstractFault
-from kittiwake.core.environment import AbstractTurbulence
-from kittiwake.core.errors import LadderError, ScenarioError
-from kittiwake.core.estimator import AbstractEstimator
-from kittiwake.core.guidance import AbstractAvoidance, AbstractGuidance
-from kittiwake.core.instrument import Instrument
+from kittiwake.core.commands import MotorsOff
+from kittiwake.core.component import Scheduled
+from kittiwake.core.copies import fresh_copy, replicate_with
+from kittiwake.core.errors import CascadeError, ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.ladder import ladder_path
-from kittiwake.core.signals import Off
-from kittiwake.core.situation import Situation
-from kittiwake.core.vehicle import Scheduled, Vehicle
-from kittiwake.core.world import World
 from kittiwake.estimation import ESTIMATORS
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import AVOIDANCE, GUIDANCE
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.cascade import cascade_path
+from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
+from kittiwake.interfaces.estimator import AbstractEstimator
+from kittiwake.interfaces.guidance import AbstractAvoidance, AbstractGuidance
+from kittiwake.interfaces.instrument import Instrument
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.problem_list import ProblemList
@@ -36,6 +35,8 @@ from kittiwake.scenario.starts import placed, shifted
 from kittiwake.sensors import SENSORS
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
+from kittiwake.world.environment import AbstractTurbulence
+from kittiwake.world.world import World
 
 # what an entry says of its vehicles' places and company, and not of what they are
 ABOUT_PLACES = {"start", "count", "spacing_m", "grid", "partner", "team", "leader"}
@@ -77,8 +78,10 @@ class VehicleBuilder:
             self.problems.note((*path, "spacing_m"), message)
             return {}
         places = map(jax.tree.structure(Vec3.zero()).unflatten, places_m.tolist())
-        starts = each_with(vehicle.start, "position_world_m", places)
-        return self._ready(dict(zip(names, each_with(vehicle, "start", starts), strict=True)), path)
+        starts = replicate_with(vehicle.start, "position_world_m", places)
+        return self._ready(
+            dict(zip(names, replicate_with(vehicle, "start", starts), strict=True)), path
+        )
 
     def _vehicle(self, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
         """The vehicle, or None after noting all that is wrong with it.
@@ -103,7 +106,7 @@ class VehicleBuilder:
             return None
         with self.problems.noting((*path, "start")):
             like.dynamics.check_start(start)
-        return dataclasses.replace(anew(like), start=start, turbulence=like.turbulence)
+        return dataclasses.replace(fresh_copy(like), start=start, turbulence=like.turbulence)
 
     def _said(self) -> tuple[int, ...]:
         """How much there is to say of what was built."""
@@ -147,7 +150,7 @@ class VehicleBuilder:
             sensors=sensors,
             estimator=estimator,
             guidance=guidance,
-            ladder=ladder,
+            cascade=ladder,
             avoidance=avoidance,
             faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
         )
@@ -158,7 +161,7 @@ class VehicleBuilder:
             return members
         rate_hz = self.components.rate_hz
         vehicle = next(iter(members.values()))
-        common = Situation(
+        common = BuildContext(
             *(self.world, vehicle.dynamics, vehicle.start),
             {key: part.component.sensor for key, part in vehicle.sensors.items()},
             {key: part.every / rate_hz for key, part in vehicle.sensors.items()},
@@ -187,19 +190,19 @@ class VehicleBuilder:
         return ready
 
     def _prepared(
-        self, part: Scheduled[Any], situations: list[Situation], path: KeyPath
+        self, part: Scheduled[Any], situations: list[BuildContext], path: KeyPath
     ) -> list[Scheduled[Any]]:
-        """A part for each situation, or nothing after noting why there is none for one of them.
+        """A part for each context, or nothing after noting why there is none for one of them.
 
         Where there is nothing to prepare it is the same object, so that vehicles still share it.
         """
         ready: list[Scheduled[Any]] = []
         component = part.component
-        prepare = component.prepared  # equinox makes a method anew wherever it is named
+        prepare = component.prepare  # equinox makes a method anew wherever it is named
         with self.problems.noting(path):
             try:
-                for situation in situations:
-                    prepared = prepare(situation)
+                for context in situations:
+                    prepared = prepare(context)
                     unchanged = prepared is component
                     own = part if unchanged else dataclasses.replace(part, component=prepared)
                     ready.append(own)
@@ -329,7 +332,9 @@ class VehicleBuilder:
         with self.problems.noting(path):
             fitted = {}
             if name in CONTROLLERS.entries:
-                fitted = CONTROLLERS.find(name).fitted(dynamics, self.settings.gravity_mps2)
+                fitted = CONTROLLERS.find(name).with_vehicle_defaults(
+                    dynamics, self.settings.gravity_mps2
+                )
             known = merged(fitted, model.gains(name))
             return self.components.scheduled(CONTROLLERS, merged(known, given), path)
         return None
@@ -355,10 +360,10 @@ class VehicleBuilder:
         passed: set[type] = set()
         with self.problems.noting((*path, "controller")):
             try:
-                for start in guidance.component.signal_types():
-                    way = ladder_path(rungs, start, native)
+                for start in guidance.component.command_types():
+                    way = cascade_path(rungs, start, native)
                     passed |= {start, *(rungs[i].produces for i in way)}
-            except LadderError as error:
+            except CascadeError as error:
                 message = f"{error} {_leading_from(error.rung)}"
                 raise ScenarioError(message) from None
         for i, part in enumerate(avoidance):
@@ -393,11 +398,11 @@ def _shared(one: Any, other: Any) -> Any:
 
 
 def _refuse_unfit(fault: AbstractFault, vehicle: type[AbstractDynamics]) -> None:
-    if fault.signal is vehicle.native:
+    if fault.command is vehicle.native:
         return
-    fitting = [name for name in FAULTS.names() if FAULTS.find(name).signal is vehicle.native]
+    fitting = [name for name in FAULTS.names() if FAULTS.find(name).command is vehicle.native]
     message = (
-        f"{FAULTS.name_of(type(fault))} breaks {fault.signal.__name__}, and this vehicle is "
+        f"{FAULTS.name_of(type(fault))} breaks {fault.command.__name__}, and this vehicle is "
         f"commanded by {vehicle.native.__name__}; faults of such a vehicle: "
         f"{', '.join(fitting) or 'none is registered'}"
     )
@@ -418,7 +423,7 @@ def _with_kinds_of_sensors(said: str) -> str:
 
 def _off_the_way(avoidance: AbstractAvoidance, passed: set[type]) -> str:
     rung = avoidance.rung.__name__
-    ways = ", ".join(sorted(kind.__name__ for kind in passed - {Off}))
+    ways = ", ".join(sorted(kind.__name__ for kind in passed - {MotorsOff}))
     name, there = AVOIDANCE.name_of(type(avoidance)), f"{_leading_to(rung)} {_leading_from(rung)}"
     return (
         f"{name} changes {rung}, and the way down the ladder is over {ways}. Write controllers "

@@ -4,11 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from kittiwake.core.environment import AbstractTurbulence, AbstractWind, SumOfWinds
+from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import ScenarioError, did_you_mean
-from kittiwake.core.radio import AbstractRadio
-from kittiwake.core.vehicle import Scheduled
-from kittiwake.core.world import World
 from kittiwake.environment import (
     ATMOSPHERES,
     CURRENTS,
@@ -28,6 +25,9 @@ from kittiwake.scenario.problems import KeyPath, Plain, shortened
 from kittiwake.scenario.process_builder import KEYS, ProcessBuilder
 from kittiwake.scenario.schema import WorldSettings
 from kittiwake.swarm import RADIOS
+from kittiwake.world.environment import AbstractTurbulence, AbstractWind, SumOfWinds
+from kittiwake.world.radio import AbstractRadio
+from kittiwake.world.world import World
 
 SINGLE = {
     "current": (CURRENTS, "none"),

@@ -21,8 +21,8 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import HeightMeasurement
 from kittiwake.core.noise import GaussMarkov, normal
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
 class AltimeterState(eqx.Module):

@@ -19,9 +19,9 @@ from jaxtyping import Array, Int, PRNGKeyArray
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import AnchorMeasurement
 from kittiwake.core.noise import uniform
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 # three spheres meet in two points
 FEWEST_ANCHORS = 4

@@ -17,8 +17,8 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import PressureMeasurement
 from kittiwake.core.noise import GaussMarkov, normal, uniform
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
 class Barometer(AbstractSensor):

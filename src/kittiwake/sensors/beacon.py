@@ -14,9 +14,9 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.measurements import DeckMeasurement
 from kittiwake.core.noise import normals3
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
 class Beacon(AbstractSensor):
@@ -46,5 +46,5 @@ class Beacon(AbstractSensor):
         """The truth."""
         deck = inputs.surroundings.partner
         assert deck is not None, "a vehicle with a beacon has a partner"
-        yaw = deck.q_world_from_support.to_euler().yaw_rad
+        yaw = deck.q_world_from_deck.to_euler().yaw_rad
         return DeckMeasurement(deck.center_world_m, deck.velocity_world_mps, yaw)

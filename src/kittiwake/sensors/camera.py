@@ -23,9 +23,9 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import AbstractMeasurement
-from kittiwake.core.renderer import AbstractRenderer, Frame, Places, Shot
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.renderer import AbstractRenderer, ImageFormat, Places, Shot
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.camera_view import (
     DOWNWARDS,
     FIELD_RAD,
@@ -121,7 +121,7 @@ class Camera(AbstractSensor):
         form += [jax.ShapeDtypeStruct(size, np.float32)] * self.depth
         view = CameraView.of(inputs.truth, self.mount, self.gimbal)
         asked = view.shot(self.horizontal_field_of_view_rad, inputs)
-        frame = Frame(self.width, self.height, deep=self.depth)
+        frame = ImageFormat(self.width, self.height, deep=self.depth)
         rgb, *depth = bodies(inputs).seen(partial(_look, frame), tuple(form), asked)
         noise = jax.random.normal(key, rgb.shape, dtype) * self.intensity_deviation
         color = jnp.clip(rgb.astype(dtype) / WHITE + noise, 0.0, 1.0)
@@ -139,7 +139,7 @@ class Camera(AbstractSensor):
 
 
 def _look(
-    frame: Frame, renderer: AbstractRenderer, taken: Shot, places: Places
+    frame: ImageFormat, renderer: AbstractRenderer, taken: Shot, places: Places
 ) -> tuple[np.ndarray, ...]:
     rgb, depth = renderer.picture(frame, taken, places)
     return (rgb,) if depth is None else (rgb, depth)

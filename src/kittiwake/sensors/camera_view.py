@@ -12,12 +12,12 @@ import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.renderer import BODIES, Bodies, shot
-from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.renderer import BODIES, Bodies, shot
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 
 Gimbal = Literal["fixed", "stabilised"]

@@ -26,14 +26,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, UInt32
 
 from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
-from kittiwake.core.choice import chosen
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
-from kittiwake.core.satellites import SKY, Sky
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
+from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.world.satellites import SKY, Sky
 
 UNKNOWNS = 4
 # each squares the error over the distance of the satellites: 1,000 km are a nanometre after four
@@ -131,7 +131,7 @@ class Gnss(AbstractSensor):
     ) -> tuple[GnssState, GnssMeasurement]:
         """The fix of one period ago, or what is left of it where there is none."""
         now = inputs.truth.position_world_m
-        past = tuple(chosen(state.begun, place, now) for place in state.past)
+        past = tuple(tree_where(state.begun, place, now) for place in state.past)
         place = past[-1] if past else now
         sky: Sky = inputs.processes[SKY]
         noise = jax.random.normal(key, (len(sky.numbers),), jnp.result_type(float))
@@ -256,7 +256,7 @@ def _solved(
 
 def _continued(fix: GnssMeasurement, last: GnssMeasurement, dt_s: Real) -> GnssMeasurement:
     """The fix with its velocity, or the last one's place where there is none."""
-    place = chosen(fix.valid, fix.position_world_m, last.position_world_m)
+    place = tree_where(fix.valid, fix.position_world_m, last.position_world_m)
     moved = (place - last.position_world_m) / dt_s
-    velocity = chosen(fix.valid & last.valid, moved, last.velocity_world_mps)
+    velocity = tree_where(fix.valid & last.valid, moved, last.velocity_world_mps)
     return replace(fix, position_world_m=place, velocity_world_mps=velocity)

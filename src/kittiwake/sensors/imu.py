@@ -25,8 +25,8 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import InertialMeasurement
 from kittiwake.core.noise import GaussMarkov
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.triad import Triad, TriadState
 

@@ -17,11 +17,11 @@ from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import RangesMeasurement
-from kittiwake.core.scene import Scene
-from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical
+from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.view import directions, turned, view_of
 
 BEAMS = Bounds(2.0, 4096.0)
@@ -56,7 +56,7 @@ class Lidar2D(AbstractOptical):
         angles = self.angles_rad()
         return turned(directions(angles, jnp.zeros_like(angles)), self.mount)
 
-    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, " beams"]:
+    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, " beams"]:
         """Of each beam."""
         angles, view = self.angles_rad(), view_of(inputs.truth, self.mount)
         rays = directions(angles, jnp.zeros_like(angles))[:, None]

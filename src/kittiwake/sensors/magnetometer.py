@@ -20,11 +20,11 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.measurements import MagneticMeasurement
 from kittiwake.core.noise import normal3
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
-from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.triad import by_axis, product_by_axis
+from kittiwake.world.world import World
 
 
 class Magnetometer(AbstractSensor):

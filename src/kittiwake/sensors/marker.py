@@ -26,16 +26,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.contact.deck import FIRST_DECK, DeckState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import MarkerMeasurement
 from kittiwake.core.noise import normals3
-from kittiwake.core.renderer import AbstractRenderer, Frame, Places, Shot, numbers_of
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
-from kittiwake.core.support import FIRST_DECK, Support
-from kittiwake.core.tags import TAG_SHARE, TAGS
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.renderer import AbstractRenderer, ImageFormat, Places, Shot, numbers_of
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.camera_view import (
     DOWNWARDS,
     FIELD_RAD,
@@ -46,6 +45,7 @@ from kittiwake.sensors.camera_view import (
 )
 from kittiwake.sensors.marker_pose import pose_of
 from kittiwake.sensors.mount import Mount
+from kittiwake.world.april_tags import TAG_SHARE, TAGS
 
 OBLIQUE_RAD = Bounds(0.0, math.radians(89.0))
 LEAST_COSINE = 0.01
@@ -109,7 +109,7 @@ class Marker(AbstractSensor):
         deck = _partner(inputs)
         inverse = inputs.truth.q_world_from_body.inverse()
         away = inverse.rotate(deck.center_world_m - inputs.truth.position_world_m)
-        along = inverse.rotate(deck.q_world_from_support.rotate(Vec3(1.0, 0.0, 0.0)))
+        along = inverse.rotate(deck.q_world_from_deck.rotate(Vec3(1.0, 0.0, 0.0)))
         return self._told(away, along, self._visible(view, deck))
 
     def _found(self, view: CameraView, inputs: SensorInputs) -> MarkerMeasurement:
@@ -118,7 +118,7 @@ class Marker(AbstractSensor):
         form = (jax.ShapeDtypeStruct((FOUND,), np.float32),)
         asked = view.shot(self.horizontal_field_of_view_rad, inputs)
         wanted = numbers_of(_side_m(deck), deck.number - FIRST_DECK)
-        look = partial(_look, Frame(self.width, self.height))
+        look = partial(_look, ImageFormat(self.width, self.height))
         (numbers,) = bodies(inputs).seen(look, form, asked, wanted)
         numbers = numbers.astype(jnp.result_type(float))
         q, place = view.q_body_from_camera, Vec3(numbers[0], numbers[1], numbers[2])
@@ -148,13 +148,13 @@ class Marker(AbstractSensor):
             _where(seen, true.position_body_m + error), jnp.where(seen, wrap_angle(yaw), 0.0), seen
         )
 
-    def _visible(self, view: CameraView, deck: Support) -> Flag:
+    def _visible(self, view: CameraView, deck: DeckState) -> Flag:
         """Whether the model sees the marker of a deck."""
         half, inverse = 0.5 * _side_m(deck), view.q_world_from_camera.inverse()
         wide = jnp.tan(0.5 * self.horizontal_field_of_view_rad)
         seen = jnp.asarray(True)
         for x, y in ((1, 1), (1, -1), (-1, -1), (-1, 1)):
-            corner = deck.q_world_from_support.rotate(Vec3(x * half, y * half, 0.0 * half))
+            corner = deck.q_world_from_deck.rotate(Vec3(x * half, y * half, 0.0 * half))
             there = inverse.rotate(deck.center_world_m + corner - view.position_world_m)
             high = wide * self.height / self.width
             inside = (jnp.abs(there.y) < wide * there.x) & (jnp.abs(there.z) < high * there.x)
@@ -186,20 +186,20 @@ def _where(valid: Flag, v: Vec3) -> Vec3:
     return Vec3(*(jnp.where(valid, part, 0.0) for part in (v.x, v.y, v.z)))
 
 
-def _partner(inputs: SensorInputs) -> Support:
+def _partner(inputs: SensorInputs) -> DeckState:
     deck = inputs.surroundings.partner
     assert deck is not None, "a vehicle that looks for a marker has a partner"
     return deck
 
 
-def _side_m(deck: Support) -> Real:
+def _side_m(deck: DeckState) -> Real:
     return TAG_SHARE * jnp.minimum(deck.length_m, deck.width_m)
 
 
-def _cosine(view: CameraView, deck: Support) -> Real:
+def _cosine(view: CameraView, deck: DeckState) -> Real:
     """Of the angle between the line of sight and the deck's normal."""
     sight = view.position_world_m - deck.center_world_m
-    normal = deck.q_world_from_support.rotate(Vec3(0.0, 0.0, 1.0))
+    normal = deck.q_world_from_deck.rotate(Vec3(0.0, 0.0, 1.0))
     return normal.dot(sight) / _length(sight)
 
 
@@ -210,7 +210,7 @@ def _length(v: Vec3) -> Real:
 
 
 def _look(
-    frame: Frame, renderer: AbstractRenderer, taken: Shot, places: Places, asked: np.ndarray
+    frame: ImageFormat, renderer: AbstractRenderer, taken: Shot, places: Places, asked: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """Place and axis of a marker, and 1; zeros if it is not found."""
     side_m, number = float(asked[0]), round(float(asked[1]))

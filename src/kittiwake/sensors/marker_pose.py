@@ -19,7 +19,7 @@ FORWARD, LEFT, UP = 2, 0, 1
 ASIDE_PX = 1e-3
 
 
-class Pose(NamedTuple):
+class MarkerPose(NamedTuple):
     """Of a marker in the camera's axes (x along the optical axis, y left, z up)."""
 
     position_m: Float64[np.ndarray, "3"]
@@ -28,7 +28,7 @@ class Pose(NamedTuple):
 
 def pose_of(
     picture: UInt8[np.ndarray, "rows columns 3"], field_rad: float, side_m: float, number: int
-) -> Pose | None:
+) -> MarkerPose | None:
     """Of the marker with this number and side; None if it is not found."""
     cv2 = optional("cv2", "camera")
     corners, numbers, _ = _detector().detectMarkers(cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY))
@@ -56,7 +56,7 @@ def pose_of(
     if not (np.isfinite(turn).all() and np.isfinite(place).all()):
         return None
     rotation, _ = cv2.Rodrigues(turn)
-    return Pose(_from_optical(np.ravel(place)), _from_optical(rotation[:, 0]))
+    return MarkerPose(_from_optical(np.ravel(place)), _from_optical(rotation[:, 0]))
 
 
 def _from_optical(v: np.ndarray) -> np.ndarray:

@@ -30,13 +30,13 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.measurements import AbstractMeasurement
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
-from kittiwake.core.terrain import CLUTTER, OCCLUSION, TERRAIN, Terrain
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.terrain_sensor import refuse_without_terrain
-from kittiwake.sensors.view import View, view_of
+from kittiwake.sensors.view import RangingPose, view_of
+from kittiwake.world.terrain import CLUTTER, OCCLUSION, TERRAIN, Terrain
 
 NEAR_M, FAR_M = 11.0, 50.0
 CELLS = Bounds(1.0, 256.0)
@@ -64,7 +64,7 @@ class PersonsMeasurement(AbstractMeasurement):
     valid: Bool[Array, "rows columns"]
 
 
-class Patch(NamedTuple):
+class ImagePatch(NamedTuple):
     """Ground that is seen: where, from how far, and whether at all."""
 
     x_world_m: Any
@@ -140,7 +140,7 @@ class PersonCamera(AbstractSensor):
         """That of the mean scores."""
         return self._read(inputs, jnp.zeros((self.rows, self.columns)))
 
-    def pixel(self, view: View, point_world_m: Vec3) -> tuple[Real, Real, Flag]:
+    def pixel(self, view: RangingPose, point_world_m: Vec3) -> tuple[Real, Real, Flag]:
         """Column and row in pixels of a point, from the upper left, and whether it is ahead."""
         seen = view.q_world_from_sensor.inverse().rotate(point_world_m - view.origin_world_m)
         ahead = seen.x > 0.0
@@ -148,7 +148,7 @@ class PersonCamera(AbstractSensor):
         right = 0.5 * self.width_px - self.focal_length_px * seen.y / depth
         return right, 0.5 * self.height_px - self.focal_length_px * seen.z / depth, ahead
 
-    def patch(self, view: View, level_m: Real, right_px: Real, down_px: Real) -> Patch:
+    def patch(self, view: RangingPose, level_m: Real, right_px: Real, down_px: Real) -> ImagePatch:
         """The ground that a pixel sees."""
         left = 0.5 * self.width_px - right_px
         up = 0.5 * self.height_px - down_px
@@ -158,7 +158,7 @@ class PersonCamera(AbstractSensor):
         height = origin.z - level_m
         valid = (ray.z < -LEAST_DESCENT * ahead.norm()) & (height > 0.0)
         times = jnp.where(valid, height / jnp.where(valid, -ray.z, 1.0), 0.0)
-        return Patch(
+        return ImagePatch(
             origin.x + times * ray.x, origin.y + times * ray.y, times * ahead.norm(), valid
         )
 
@@ -173,7 +173,7 @@ class PersonCamera(AbstractSensor):
             jnp.where(seen.valid, told, 0.0), seen.x_world_m, seen.y_world_m, seen.valid
         )
 
-    def patches(self, view: View, level_m: Real) -> Patch:
+    def patches(self, view: RangingPose, level_m: Real) -> ImagePatch:
         """What the middle of each cell sees, by row and column."""
         dtype = jnp.result_type(float)
         right = (jnp.arange(self.columns, dtype=dtype) + 0.5) * (self.width_px / self.columns)
@@ -182,7 +182,7 @@ class PersonCamera(AbstractSensor):
         return jax.vmap(of_row, in_axes=(None, 0))(right, down)
 
     def _occupied(
-        self, ground: Terrain, view: View, level_m: Real, seen: Patch
+        self, ground: Terrain, view: RangingPose, level_m: Real, seen: ImagePatch
     ) -> Bool[Array, "rows columns"]:
         """Which cells see a person."""
         half = 0.5 * ground.person_size_m

@@ -13,9 +13,9 @@ from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.core.noise import normal
-from kittiwake.core.plume import PLUME, AbstractCloud
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.world.plume import PLUME, AbstractCloud
 
 
 class ConcentrationMeasurement(AbstractMeasurement):

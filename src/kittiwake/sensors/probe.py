@@ -25,11 +25,11 @@ from jaxtyping import Array, Bool, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.errors import ScenarioError, did_you_mean
-from kittiwake.core.field import FIELD
 from kittiwake.core.measurements import AbstractMeasurement
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.world.field import FIELD
 
 HALF_ANGLE_RAD = Bounds(0.0, math.radians(80.0))
 # places on the disc of radius one with their shares of its mean

@@ -19,11 +19,11 @@ from jaxtyping import Array, Bool, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import AbstractMeasurement
-from kittiwake.core.scene import Scene
-from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical
+from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.view import Reach, turned, view_of
 
 PIXELS = Bounds(1.0, 1024.0)
@@ -75,7 +75,7 @@ class RangeCamera(AbstractOptical):
         """Of the pixels, row by row; none where they tell a part of the way to what they see."""
         return turned(self.directions(), self.mount) if self.along == "ray" else None
 
-    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, "rows columns"]:
+    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, "rows columns"]:
         """Of each pixel."""
         rays, view = self.directions(), view_of(inputs.truth, self.mount)
         # what is told is to lie in the range, not the way along the ray

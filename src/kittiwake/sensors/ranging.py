@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from kittiwake.core.scene import Scene, scene
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.sensors.ray_scene import RayScene, ray_scene
 from kittiwake.sensors.view import Reach
 
 Ranges = Float[Array, "..."]
@@ -41,7 +41,7 @@ class AbstractRanging(AbstractSensor):
             raise ValueError(message)
 
     @abstractmethod
-    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Ranges:
+    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Ranges:
         """How far what answers is, for each number of a reading; infinite where nothing does."""
 
     @abstractmethod
@@ -80,14 +80,14 @@ class AbstractRanging(AbstractSensor):
 
     def ideal(self, inputs: SensorInputs) -> Any:
         """The reading without noise."""
-        return self._ideal(self.answers_m(scene(inputs), inputs))
+        return self._ideal(self.answers_m(ray_scene(inputs), inputs))
 
     def step_beside_ideal(
         self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Any, Any]:
         """Both of the same answers, so that rays are cast once."""
         del dt_s
-        answers = self.answers_m(scene(inputs), inputs)
+        answers = self.answers_m(ray_scene(inputs), inputs)
         now = self._reading(answers, self.noise_m(key, answers.shape))
         return *self.told(state, now), self._ideal(answers)
 

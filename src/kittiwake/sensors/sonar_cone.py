@@ -15,11 +15,11 @@ from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import RangeMeasurement
-from kittiwake.core.scene import Scene
-from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractUltrasonic
+from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
 from kittiwake.sensors.view import turned, view_of
 
@@ -57,7 +57,7 @@ class SonarCone(AbstractUltrasonic):
         """Of the cone, wherever in it the echo came from."""
         return turned(self.directions()[:1], self.mount)
 
-    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, ""]:
+    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, ""]:
         """The nearest in the cone."""
         view, rays = view_of(inputs.truth, self.mount), self.directions()[None]
         return self.reach().nearest_answers_m(scene, view, rays, jnp.zeros((1, 3)))[0]

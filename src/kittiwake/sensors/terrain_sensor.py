@@ -6,9 +6,9 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.measurements import AbstractMeasurement
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
-from kittiwake.core.terrain import TERRAIN, Terrain
 from kittiwake.geometry.scalar import Count, Real
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.world.terrain import TERRAIN, Terrain
 
 
 class TerrainMeasurement(AbstractMeasurement):

@@ -19,13 +19,13 @@ from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import RangeMeasurement
-from kittiwake.core.ray import refuse_without_direction, unit
-from kittiwake.core.scene import Scene
-from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.ranging import AbstractUltrasonic
+from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.view import view_from
+from kittiwake.world.ray import refuse_without_direction, unit
 
 INCIDENCE_RAD = Bounds(0.0, math.pi / 2)
 INCIDENCE_LIMIT_RAD = math.radians(27.5)
@@ -53,7 +53,7 @@ class Ultrasonic(AbstractUltrasonic):
         """The line."""
         return jnp.asarray(unit(self.direction_body).array)[None]
 
-    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, ""]:
+    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, ""]:
         """Along the line."""
         view = view_from(inputs.truth, self.position_body_m)
         return self.reach().answer_m(scene, view, unit(self.direction_body), Vec3.zero())

@@ -18,12 +18,11 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import AbstractMeasurement
-from kittiwake.core.ray import refuse_without_direction, unit
-from kittiwake.core.scene import Scene
-from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.ranging import AbstractUltrasonic
+from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.round_robin import (
     OWN_SLOT_RATE_HZ,
     SCHEMES,
@@ -34,11 +33,12 @@ from kittiwake.sensors.round_robin import (
 )
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
 from kittiwake.sensors.view import view_from
+from kittiwake.world.ray import refuse_without_direction, unit
 
 HALF = math.sqrt(0.5)
 
 
-class LineOfSight(eqx.Module):
+class UltrasonicBeam(eqx.Module):
     """Where one of the sensors sits, and where it looks."""
 
     position_body_m: Vec3
@@ -75,11 +75,11 @@ class UltrasonicArray(AbstractUltrasonic):
 
     scheme: SchemeName | None = eqx.field(static=True, default=None)
     slots: tuple[tuple[str, ...], ...] | None = eqx.field(static=True, default=None)
-    front: LineOfSight = LineOfSight(Vec3(0.215, 0.0, -0.01), Vec3(1.0, 0.0, 0.0))
-    bottom: LineOfSight = LineOfSight(Vec3(0.06, 0.0, 0.04), Vec3(0.0, 0.0, -1.0))
-    left: LineOfSight = LineOfSight(Vec3(0.06, 0.04, 0.05), Vec3(HALF, HALF, 0.0))
-    right: LineOfSight = LineOfSight(Vec3(0.06, -0.04, 0.05), Vec3(HALF, -HALF, 0.0))
-    back: LineOfSight = LineOfSight(Vec3(-0.15, 0.0, 0.05), Vec3(-1.0, 0.0, 0.0))
+    front: UltrasonicBeam = UltrasonicBeam(Vec3(0.215, 0.0, -0.01), Vec3(1.0, 0.0, 0.0))
+    bottom: UltrasonicBeam = UltrasonicBeam(Vec3(0.06, 0.0, 0.04), Vec3(0.0, 0.0, -1.0))
+    left: UltrasonicBeam = UltrasonicBeam(Vec3(0.06, 0.04, 0.05), Vec3(HALF, HALF, 0.0))
+    right: UltrasonicBeam = UltrasonicBeam(Vec3(0.06, -0.04, 0.05), Vec3(HALF, -HALF, 0.0))
+    back: UltrasonicBeam = UltrasonicBeam(Vec3(-0.15, 0.0, 0.05), Vec3(-1.0, 0.0, 0.0))
     min_range_m: Annotated[Real, NOT_NEGATIVE] = 0.0
     max_range_m: Annotated[Real, POSITIVE] = 5.0
     max_incidence_rad: Annotated[Real, INCIDENCE_RAD] = INCIDENCE_LIMIT_RAD
@@ -118,7 +118,7 @@ class UltrasonicArray(AbstractUltrasonic):
         """The five lines."""
         return jnp.stack([jnp.asarray(unit(line.direction_body).array) for line in self._lines()])
 
-    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, "5"]:
+    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, "5"]:
         """Of all five, as if they could measure at once."""
         reach = self.reach()
         return jnp.stack(
@@ -147,6 +147,6 @@ class UltrasonicArray(AbstractUltrasonic):
         later = UltrasonicArrayState((state.slot + 1) % len(slots), ranges, valid)
         return later, TurnsMeasurement(ranges, valid, active)
 
-    def _lines(self) -> tuple[LineOfSight, ...]:
+    def _lines(self) -> tuple[UltrasonicBeam, ...]:
         """In the order of a reading."""
         return (self.front, self.bottom, self.left, self.right, self.back)

@@ -20,11 +20,11 @@ from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import RangesMeasurement
-from kittiwake.core.scene import Scene
-from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractUltrasonic
+from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.ultrasonic import INCIDENCE_RAD
 from kittiwake.sensors.view import directions, spread, turned, view_of
 
@@ -61,7 +61,7 @@ class UltrasonicFan(AbstractUltrasonic):
         azimuth = self.azimuths_rad()
         return turned(directions(azimuth, jnp.zeros_like(azimuth)), self.mount)
 
-    def answers_m(self, scene: Scene, inputs: SensorInputs) -> Float[Array, " sensors"]:
+    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, " sensors"]:
         """The nearest of each fan."""
         azimuth, view = self.azimuths_rad(), view_of(inputs.truth, self.mount)
         ring = directions(azimuth, jnp.zeros_like(azimuth)) * self.ring_radius_m

@@ -27,16 +27,16 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.core.head import AbstractHead, HeadAngles, HeadMeasurement
-from kittiwake.core.ray import Hit
-from kittiwake.core.scene import scene
-from kittiwake.core.sensor import SensorInputs
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.head import AbstractHead, HeadAngles, HeadMeasurement
+from kittiwake.interfaces.sensor import SensorInputs
+from kittiwake.sensors.ray_scene import ray_scene
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
 from kittiwake.sensors.view import Reach, view_from
+from kittiwake.world.ray import Hit
 
 HALF_TURN_RAD = Bounds(-pi, pi)
 # short of a quarter turn, where theta turns nothing
@@ -110,7 +110,7 @@ class UltrasonicHead(AbstractHead):
         self, state: HeadAngles, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[HeadAngles, HeadMeasurement, HeadMeasurement]:
         """With the same reading without noise; it depends on where the head looks."""
-        around, view = scene(inputs), view_from(inputs.truth, self.position_body_m)
+        around, view = ray_scene(inputs), view_from(inputs.truth, self.position_body_m)
         ray = view.ray(state.direction_body, Vec3.zero())
         hit = around.cast(ray)
         reach = Reach(self.min_range_m, self.max_range_m, self.max_incidence_rad)

@@ -8,17 +8,17 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.ray import Hit, Ray
-from kittiwake.core.scene import Scene
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.mount import Mount
+from kittiwake.sensors.ray_scene import RayScene
+from kittiwake.world.ray import Hit, Ray
 
 Ranges: TypeAlias = Real | Float[Array, "..."]
 
 
-class View(eqx.Module):
+class RangingPose(eqx.Module):
     """A sensor's own axes in the world, and how they move."""
 
     origin_world_m: Vec3
@@ -37,19 +37,19 @@ class View(eqx.Module):
         return self.velocity_world_mps + self.angular_velocity_world_radps.cross(lever)
 
 
-def view_of(vehicle: Kinematics, mount: Mount) -> View:
+def view_of(vehicle: Kinematics, mount: Mount) -> RangingPose:
     """Of a sensor on a vehicle."""
     return view_from(vehicle, mount.position_body_m, mount.q_body_from_sensor)
 
 
 def view_from(
     vehicle: Kinematics, position_body_m: Vec3, q_body_from_sensor: Quaternion | None = None
-) -> View:
+) -> RangingPose:
     """From a place on a vehicle; without a rotation along the vehicle's axes."""
     q = vehicle.q_world_from_body
     lever = q.rotate(position_body_m)
     omega = q.rotate(vehicle.angular_velocity_body_radps)
-    return View(
+    return RangingPose(
         origin_world_m=vehicle.position_world_m + lever,
         q_world_from_sensor=q if q_body_from_sensor is None else q * q_body_from_sensor,
         velocity_world_mps=vehicle.velocity_world_mps + omega.cross(lever),
@@ -72,7 +72,9 @@ class Reach(eqx.Module):
     incidence_rad: Real | None = None
     range_rate_mps: Real | None = None
 
-    def answer_m(self, scene: Scene, view: View, direction: Vec3, from_m: Vec3) -> Float[Array, ""]:
+    def answer_m(
+        self, scene: RayScene, view: RangingPose, direction: Vec3, from_m: Vec3
+    ) -> Float[Array, ""]:
         """How far the first surface along a ray is; infinite if it gives no answer.
 
         What lies behind it gives none either, whether the first one answers or not.
@@ -80,7 +82,7 @@ class Reach(eqx.Module):
         ray = view.ray(direction, from_m)
         return self.echo_m(scene, view, ray, scene.cast(ray))
 
-    def echo_m(self, scene: Scene, view: View, ray: Ray, hit: Hit) -> Float[Array, ""]:
+    def echo_m(self, scene: RayScene, view: RangingPose, ray: Ray, hit: Hit) -> Float[Array, ""]:
         """The same of what a ray has met."""
         heard = hit.met
         if self.incidence_rad is not None:
@@ -104,8 +106,8 @@ class Reach(eqx.Module):
 
     def nearest_answers_m(
         self,
-        scene: Scene,
-        view: View,
+        scene: RayScene,
+        view: RangingPose,
         directions: Float[Array, "beams rays 3"],
         from_m: Float[Array, "beams 3"],
     ) -> Float[Array, " beams"]:

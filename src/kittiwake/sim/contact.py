@@ -11,26 +11,26 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from kittiwake.core.choice import chosen
-from kittiwake.core.engine import AbstractEngine, Carried
-from kittiwake.core.environment import AbstractPlatform
-from kittiwake.core.footing import Encounter
+from kittiwake.contact.engine import AbstractContactEngine, ContactMotion
+from kittiwake.contact.ground_contact import SurfaceApproach
+from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.strong import like, strong
-from kittiwake.core.surroundings import Surroundings
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import World
+from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sim.group import Group
 from kittiwake.sim.schedule import Clock
 from kittiwake.sim.state import VehicleState
+from kittiwake.world.environment import AbstractPlatform
+from kittiwake.world.surroundings import Surroundings
+from kittiwake.world.world import World
 
 Row = Float[Array, "13"]
 
 
-class Move(NamedTuple):
+class GroupMotion(NamedTuple):
     """A group's vehicles in a step: their states after it, as if they met nothing.
 
     Their motions and surroundings are those before it.
@@ -42,7 +42,7 @@ class Move(NamedTuple):
     around: Surroundings
 
 
-class Met(NamedTuple):
+class ContactOutcome(NamedTuple):
     """What the engine says of one vehicle, as in ``core.engine.Touches``."""
 
     motion: Row
@@ -52,8 +52,8 @@ class Met(NamedTuple):
     impulse: Float[Array, "6"]
 
 
-def touching(
-    engine: AbstractEngine, world: World, moves: Sequence[Move], clock: Clock
+def resolve_contacts(
+    engine: AbstractContactEngine, world: World, moves: Sequence[GroupMotion], clock: Clock
 ) -> tuple[VehicleState, ...]:
     """The states after a step, with what touching does."""
     platforms = [_platform(platform, clock) for platform in world.platforms]
@@ -67,7 +67,7 @@ def touching(
     )
     ends = np.cumsum([len(platforms), *(len(move.group.names) for move in moves)]).tolist()
     said = (found.motions, found.touched, found.feet, found.surface, found.impulses)
-    everyone = Met(*map(jnp.asarray, said))
+    everyone = ContactOutcome(*map(jnp.asarray, said))
     return tuple(
         move.group.map(
             partial(_moved, clock.dt_s),
@@ -88,7 +88,7 @@ def _moved(
     state: VehicleState,
     before: Kinematics,
     around: Surroundings,
-    met: Met,
+    met: ContactOutcome,
 ) -> VehicleState:
     """A vehicle's state, by the engine if it touched something."""
     body, own = vehicle.dynamics, state.dynamics
@@ -98,18 +98,21 @@ def _moved(
         earlier = replace(footing, airborne_s=footing.airborne_s - dt_s)
         place, velocity = before.position_world_m, before.velocity_world_mps
         footing = earlier.stood(
-            met.feet, Encounter.of(met.surface, around.decks, place, velocity), dt_s
+            met.feet, SurfaceApproach.of(met.surface, around.decks, place, velocity), dt_s
         )
     carried = body.carried(
         own,
-        Carried(
+        ContactMotion(
             _motion(met.motion, before, around, dt_s),
             *(Vec3.of(met.impulse[:3]), Vec3.of(met.impulse[3:]), dt_s),
             footing,
         ),
     )
     return replace(
-        state, dynamics=chosen(met.touched & (state.status == 0), like(strong(carried), own), own)
+        state,
+        dynamics=tree_where(
+            met.touched & (state.status == 0), match_dtypes(as_arrays(carried), own), own
+        ),
     )
 
 
@@ -143,7 +146,7 @@ def _platform(platform: AbstractPlatform, clock: Clock) -> tuple[Any, Any]:
 
     def row(time_s: Real) -> Float[Array, "1 13"]:
         surface = platform.support(time_s)
-        q = surface.q_world_from_support
+        q = surface.q_world_from_deck
         rates = q.inverse().rotate(surface.angular_velocity_world_radps)
         return _joined(surface.center_world_m, q, surface.velocity_world_mps, rates)[None]
 

@@ -12,30 +12,31 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.choice import chosen
-from kittiwake.core.engine import AbstractEngine, AbstractPhysics
+from kittiwake.contact.engine import AbstractContactEngine, AbstractPhysics
+from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
-from kittiwake.core.guidance import AbstractGuidance
 from kittiwake.core.keys import named, named_each
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
-from kittiwake.core.peers import Peers, Roster
-from kittiwake.core.presence import Presence
-from kittiwake.core.renderer import AbstractRenderer, Rendering
+from kittiwake.core.neighbors import NeighborTable, Roster
 from kittiwake.core.streams import Stream
-from kittiwake.core.strong import like, strong
-from kittiwake.core.surroundings import Surroundings
-from kittiwake.core.vehicle import Scheduled, Vehicle
-from kittiwake.core.waves import WAVES
-from kittiwake.core.world import World
+from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Count, Flag
-from kittiwake.sim import gathering, lane, pictures, swarming
+from kittiwake.interfaces.guidance import AbstractGuidance
+from kittiwake.interfaces.renderer import AbstractRenderer, Rendering
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.sim import camera_bodies, interactions, team_radio, vehicle_step
 from kittiwake.sim.commander import AbstractCommander
-from kittiwake.sim.contact import Move, touching
+from kittiwake.sim.contact import GroupMotion, resolve_contacts
 from kittiwake.sim.group import Group, grouped
 from kittiwake.sim.schedule import Clock, Held, run
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
-from kittiwake.sim.swarming import Membership
+from kittiwake.sim.team_radio import Membership
+from kittiwake.world.interaction_input import InteractionInput
+from kittiwake.world.surroundings import Surroundings
+from kittiwake.world.waves import WAVES
+from kittiwake.world.world import World
 
 
 class Perceived(eqx.Module):
@@ -44,7 +45,7 @@ class Perceived(eqx.Module):
     processes: dict[str, Held]
     radio: Held | None
     surroundings: tuple[Surroundings, ...]
-    groups: tuple[lane.Perception, ...]
+    groups: tuple[vehicle_step.Perception, ...]
 
 
 class Fleet(eqx.Module):
@@ -57,7 +58,7 @@ class Fleet(eqx.Module):
 
     world: World
     groups: tuple[Group, ...]
-    engine: AbstractEngine | None
+    engine: AbstractContactEngine | None
     partners: tuple[np.ndarray | None, ...]
     roster: Roster
     renderer: AbstractRenderer | None = eqx.field(static=True)
@@ -92,9 +93,9 @@ class Fleet(eqx.Module):
             groups = grouped(vehicles, dtype, tunable=tunable)
         ordered = {name: vehicles[name] for group in groups for name in group.names}
         engine = None if physics is None else physics.engine(world, ordered)
-        decks = gathering.partners_of(world, groups, partners)
-        renderer = pictures.renderer_of(rendering, world, ordered)
-        roster = swarming.roster_of([*ordered], teams)
+        decks = interactions.partners_of(world, groups, partners)
+        renderer = camera_bodies.renderer_of(rendering, world, ordered)
+        roster = team_radio.roster_of([*ordered], teams)
         return cls(world, groups, engine, decks, roster, renderer, rate_hz, single_precision)
 
     @property
@@ -111,11 +112,11 @@ class Fleet(eqx.Module):
         """The state at the start; each vehicle's streams follow from the key and its name."""
         self._check_precision()
         clock = Clock(jnp.asarray(0, jnp.int32), self.dt_s)
-        evolving = [*self.world.processes, *swarming.streams(self.world.radio)]
+        evolving = [*self.world.processes, *team_radio.streams(self.world.radio)]
         called = named_each(key, [Stream.WORLD.of(name) for name in evolving])
         streams = {name: called[Stream.WORLD.of(name)] for name in evolving}
         processes = {
-            name: Held(strong(part.component.init(named(streams[name], Stream.INIT))))
+            name: Held(as_arrays(part.component.init(named(streams[name], Stream.INIT))))
             for name, part in self.world.processes.items()
         }
         form = jax.eval_shape(lambda: self._processed(processes, streams, clock))
@@ -123,20 +124,20 @@ class Fleet(eqx.Module):
         if WAVES in self.world.processes:  # on which vessels begin
             seen[WAVES] = self._processed(processes, streams, clock)[1][WAVES]
         starts = [group.map(_start, group.name_hashes) for group in self.groups]
-        seen |= pictures.bodies(self.renderer, self.world, starts, clock)
+        seen |= camera_bodies.bodies(self.renderer, self.world, starts, clock)
         processes = {name: held.holding(form[0][name].output) for name, held in processes.items()}
-        radio, peers = swarming.begun(self.world.radio, self.roster, self.dt_s, key)
+        radio, peers = team_radio.begin(self.world.radio, self.roster, self.dt_s, key)
         groups = tuple(
             self._begin(group, seen, known, key, has_partners=partners is not None)
             for group, known, partners in zip(
-                self.groups, swarming.split(peers, self.groups), self.partners, strict=True
+                self.groups, team_radio.split(peers, self.groups), self.partners, strict=True
             )
         )
         state = FleetState(clock.tick, clock.tick, groups, processes, streams, radio)
         if self.commander is None:
             return state
         own = self.commander.begin(self, state, self.perceive(state), named(key, Stream.TASK))
-        return dataclasses.replace(state, commander=strong(own))
+        return dataclasses.replace(state, commander=as_arrays(own))
 
     def advance(self, state: FleetState, commands: Mapping[str, Any] | None = None) -> FleetState:
         """The state one step later; ``commands`` by vehicle name replace what guidance asks for."""
@@ -149,7 +150,7 @@ class Fleet(eqx.Module):
         return self.obeying(state, self.orders(commands or {}))
 
     def obeying(
-        self, state: FleetState, orders: Sequence[tuple[lane.Order, ...]]
+        self, state: FleetState, orders: Sequence[tuple[vehicle_step.ExternalCommand, ...]]
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """The same under orders: of each group those of each kind, and who is to obey them."""
         perceived = self.perceive(state)
@@ -159,7 +160,7 @@ class Fleet(eqx.Module):
         own_orders = zip(self.groups, self.orders(signals), orders, strict=True)
         both = [_before(group, first, last) for group, first, last in own_orders]
         later, snapshots = self.act(state, perceived, both)
-        own = strong(self.commander.after(own, snapshots))
+        own = as_arrays(self.commander.after(own, snapshots))
         return dataclasses.replace(later, commander=own), snapshots
 
     def perceive(self, state: FleetState) -> Perceived:
@@ -169,7 +170,7 @@ class Fleet(eqx.Module):
         truths = self.truths(state)
         processes, seen = self._processed(state.processes, state.streams, clock)
         surroundings = self._surroundings(state, truths, seen)
-        seen |= pictures.bodies(self.renderer, self.world, truths, clock)
+        seen |= camera_bodies.bodies(self.renderer, self.world, truths, clock)
         radio, surroundings = self._heard(state, truths, surroundings, clock)
         groups = tuple(
             group.map(partial(self._perceive, clock, seen), vehicle_state, truth, around)
@@ -183,7 +184,7 @@ class Fleet(eqx.Module):
         self,
         state: FleetState,
         perceived: Perceived,
-        orders: Sequence[tuple[lane.Order, ...]],
+        orders: Sequence[tuple[vehicle_step.ExternalCommand, ...]],
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """The second half: guide, control and move."""
         clock = self._clock(state)
@@ -206,8 +207,10 @@ class Fleet(eqx.Module):
         groups = tuple(outcome[0] for outcome in outcomes)
         if self.engine is not None:
             around = perceived.surroundings
-            moves = [Move(*move) for move in zip(self.groups, groups, truths, around, strict=True)]
-            groups = touching(self.engine, self.world, moves, clock)
+            moves = [
+                GroupMotion(*move) for move in zip(self.groups, groups, truths, around, strict=True)
+            ]
+            groups = resolve_contacts(self.engine, self.world, moves, clock)
         later = dataclasses.replace(
             state,
             tick=state.tick + 1,
@@ -217,13 +220,13 @@ class Fleet(eqx.Module):
         )
         return later, tuple(outcome[1] for outcome in outcomes)
 
-    def begun_at(self, state: FleetState, name: str, step: str) -> FleetState:
+    def jump_to_step(self, state: FleetState, name: str, step: str) -> FleetState:
         """The state in which a vehicle has been asked for a step of its mission.
 
         Raises:
             CommandError: if there is no such vehicle, or no such step.
         """
-        return self._told(state, name, lambda guidance, own: guidance.begun_at(own, step))
+        return self._told(state, name, lambda guidance, own: guidance.jump_to_step(own, step))
 
     def switched(self, state: FleetState, name: str, behaviors: Sequence[str]) -> FleetState:
         """The state in which only these of a vehicle's behaviors count.
@@ -262,7 +265,7 @@ class Fleet(eqx.Module):
         seen = self._processed(state.processes, state.streams, clock)[1]
         surroundings = self._surroundings(state, truths, seen)
         return tuple(
-            strong(group.map(partial(_limits, self.world), vehicle_state, truth, around))
+            as_arrays(group.map(partial(_limits, self.world), vehicle_state, truth, around))
             for group, vehicle_state, truth, around in zip(
                 self.groups, state.groups, truths, surroundings, strict=True
             )
@@ -292,10 +295,10 @@ class Fleet(eqx.Module):
             if scheduled.every == 1:
                 return fresh
             due = jnp.asarray(tick) % scheduled.every == 0
-            return chosen(due, fresh, like(after, fresh))
+            return tree_where(due, fresh, match_dtypes(after, fresh))
 
         groups = tuple(
-            group.map(partial(lane.joined, own), begun, after)
+            group.map(partial(vehicle_step.merge_reset, own), begun, after)
             for group, begun, after in zip(self.groups, state.groups, ran.groups, strict=True)
         )
         processes = {
@@ -317,7 +320,7 @@ class Fleet(eqx.Module):
         """Whether any vehicle of a group may touch what it stands on, which no engine is to do."""
         if self.engine is not None:
             return False
-        near = gathering.surface_near(group, truth, around, self.dt_s)
+        near = interactions.surface_near(group, truth, around, self.dt_s)
         if self.shared_axis is None or isinstance(near, bool):
             return near
         return jax.lax.pmax(near.astype(jnp.int32), self.shared_axis) > 0
@@ -330,8 +333,8 @@ class Fleet(eqx.Module):
         state: VehicleState,
         truth: Kinematics,
         around: Surroundings,
-    ) -> lane.Perception:
-        return lane.perceive(vehicle, self.world, state, truth, around, processes, clock)
+    ) -> vehicle_step.Perception:
+        return vehicle_step.perceive(vehicle, self.world, state, truth, around, processes, clock)
 
     def _processed(
         self, held: dict[str, Held], streams: dict[str, PRNGKeyArray], clock: Clock
@@ -353,30 +356,32 @@ class Fleet(eqx.Module):
         """The radio, and the surroundings of vehicles that know what it told them."""
         if self.world.radio is None or state.radio is None:
             return None, [*surroundings]
-        told = swarming.broadcast(state.groups, truths, self.roster, self.dt_s)
-        key = named(state.streams[swarming.RADIO], Stream.STEP)
+        told = team_radio.broadcast(state.groups, truths, self.roster, self.dt_s)
+        key = named(state.streams[team_radio.RADIO], Stream.STEP)
         radio, peers = run(self.world.radio, state.radio, told, clock, key)
-        each = swarming.split(swarming.carried_on(self.world.radio, peers, clock), self.groups)
-        return radio, [swarming.knowing(*one) for one in zip(surroundings, each, strict=True)]
+        each = team_radio.split(team_radio.advance(self.world.radio, peers, clock), self.groups)
+        return radio, [
+            team_radio.with_neighbors(*one) for one in zip(surroundings, each, strict=True)
+        ]
 
     def _begin(
         self,
         group: Group,
         processes: dict[str, Any],
-        peers: Peers | None,
+        peers: NeighborTable | None,
         key: PRNGKeyArray,
         *,
         has_partners: bool,
     ) -> VehicleState:
         start = group.map(_start, group.name_hashes)
-        around = gathering.alone(self.world, group, start, processes.get(WAVES))
-        (around,) = pictures.numbered(self.renderer, self.world, [around])
+        around = interactions.alone(self.world, group, start, processes.get(WAVES))
+        (around,) = camera_bodies.numbered(self.renderer, self.world, [around])
         if has_partners:
-            around = gathering.unknown_partners(around)
-        around = swarming.knowing(around, peers)
+            around = interactions.unknown_partners(around)
+        around = team_radio.with_neighbors(around, peers)
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
         return group.map(
-            lambda vehicle, here, own: lane.begin(
+            lambda vehicle, here, own: vehicle_step.begin(
                 vehicle, self.world, here, processes, self.dt_s, own
             ),
             *(around, keys),
@@ -394,12 +399,12 @@ class Fleet(eqx.Module):
             for group, vehicle_state, truth in zip(self.groups, state.groups, truths, strict=True)
         ]
         time_s = self._clock(state).time_s
-        around = gathering.together(
+        around = interactions.together(
             *(self.world, self.groups, present, time_s, seen.get(WAVES), self.partners)
         )
-        return pictures.numbered(self.renderer, self.world, around)
+        return camera_bodies.numbered(self.renderer, self.world, around)
 
-    def orders(self, commands: Mapping[str, Any]) -> list[tuple[lane.Order, ...]]:
+    def orders(self, commands: Mapping[str, Any]) -> list[tuple[vehicle_step.ExternalCommand, ...]]:
         """Commands by vehicle name as each group's orders.
 
         Raises:
@@ -431,7 +436,7 @@ class Fleet(eqx.Module):
 def _limits(
     world: World, vehicle: Vehicle, state: VehicleState, truth: Kinematics, around: Surroundings
 ) -> tuple[Limit, ...]:
-    return lane.limits(vehicle, world, state, truth, around)
+    return vehicle_step.limits(vehicle, world, state, truth, around)
 
 
 def _act(
@@ -440,12 +445,12 @@ def _act(
     vehicle: Vehicle,
     state: VehicleState,
     truth: Kinematics,
-    perceived: lane.Perception,
-    orders: tuple[lane.Order, ...],
+    perceived: vehicle_step.Perception,
+    orders: tuple[vehicle_step.ExternalCommand, ...],
 ) -> tuple[VehicleState, Snapshot]:
     around = dataclasses.replace(perceived.surroundings, surface_near=surface_near)
     perceived = dataclasses.replace(perceived, surroundings=around)
-    return lane.act(vehicle, state, truth, perceived, orders, clock)
+    return vehicle_step.act(vehicle, state, truth, perceived, orders, clock)
 
 
 def _truth(vehicle: Vehicle, dynamics: Any) -> Kinematics:
@@ -454,17 +459,19 @@ def _truth(vehicle: Vehicle, dynamics: Any) -> Kinematics:
 
 def _start(vehicle: Vehicle, name_hash: jax.Array) -> Kinematics:
     del name_hash
-    return strong(vehicle.start.kinematics())
+    return as_arrays(vehicle.start.kinematics())
 
 
-def _presence(vehicle: Vehicle, dynamics: Any, truth: Kinematics) -> Presence:
+def _presence(vehicle: Vehicle, dynamics: Any, truth: Kinematics) -> InteractionInput:
     body = vehicle.dynamics
-    return strong(Presence(truth, body.wake(dynamics), body.size_body_m))
+    return as_arrays(InteractionInput(truth, body.wake(dynamics), body.size_body_m))
 
 
-def _group_orders(group: Group, commands: Mapping[str, Any]) -> tuple[lane.Order, ...]:
+def _group_orders(
+    group: Group, commands: Mapping[str, Any]
+) -> tuple[vehicle_step.ExternalCommand, ...]:
     given = {name: commands[name] for name in group.names if name in commands}
-    orders: list[lane.Order] = []
+    orders: list[vehicle_step.ExternalCommand] = []
     for kind in dict.fromkeys(type(signal) for signal in given.values()):
         fitting = {name: signal for name, signal in given.items() if type(signal) is kind}
         # vehicles that this order does not address compute with anybody's and discard it
@@ -472,19 +479,26 @@ def _group_orders(group: Group, commands: Mapping[str, Any]) -> tuple[lane.Order
         lanes = [fitting.get(name, filler) for name in group.names]
         signal = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *lanes)
         addressed = jnp.asarray([name in fitting for name in group.names])
-        orders.append(lane.Order(signal, None if len(fitting) == len(group.names) else addressed))
+        orders.append(
+            vehicle_step.ExternalCommand(
+                signal, None if len(fitting) == len(group.names) else addressed
+            )
+        )
     return tuple(orders)
 
 
 def _before(
-    group: Group, first: tuple[lane.Order, ...], last: tuple[lane.Order, ...]
-) -> tuple[lane.Order, ...]:
+    group: Group,
+    first: tuple[vehicle_step.ExternalCommand, ...],
+    last: tuple[vehicle_step.ExternalCommand, ...],
+) -> tuple[vehicle_step.ExternalCommand, ...]:
     """Both orders of a group, of which the last ones count where they address a vehicle."""
     if not last:
         return first
     everybody = jnp.ones(len(group.names), bool)
     named_ones = (
-        one if one.addressed is not None else lane.Order(one.signal, everybody) for one in first
+        one if one.addressed is not None else vehicle_step.ExternalCommand(one.command, everybody)
+        for one in first
     )
     return (*named_ones, *last)
 

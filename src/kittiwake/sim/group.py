@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.core.component import AbstractComponent
-from kittiwake.core.dynamics import AbstractDynamics, AbstractFault
 from kittiwake.core.kinematics import Start
-from kittiwake.core.vehicle import Vehicle
+from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
+from kittiwake.interfaces.vehicle import Vehicle
 
 
 class Group(eqx.Module):

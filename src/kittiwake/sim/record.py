@@ -7,17 +7,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from kittiwake.contact.ground_contact import GroundContact
 from kittiwake.core.columns import Block, to_blocks, to_columns
-from kittiwake.core.estimator import Uncertainty
-from kittiwake.core.footing import Footing
-from kittiwake.core.instrument import Sample
+from kittiwake.core.commands import CommandChoice
 from kittiwake.core.kinematics import motion_columns
-from kittiwake.core.signals import OneOf
-from kittiwake.core.world import NEAREST_OBSTACLE, World
 from kittiwake.geometry.scalar import Count, Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.estimator import Uncertainty
+from kittiwake.interfaces.instrument import Sample
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import Snapshot
+from kittiwake.world.world import NEAREST_OBSTACLE, World
 
 # of position, velocity and attitude, as ``Uncertainty`` orders them
 ERRORS = ("x", "y", "z", "vx", "vy", "vz", "rx", "ry", "rz")
@@ -66,10 +66,10 @@ def _covariances(uncertainty: Uncertainty | None) -> dict[str, Real]:
 
 def _asked(setpoint: Any) -> dict[str, Any]:
     """The columns of a signal; of one of several, NaN in those that the meant one does not have."""
-    if not isinstance(setpoint, OneOf):
+    if not isinstance(setpoint, CommandChoice):
         return dict(to_columns(setpoint))
     asked: dict[str, Any] = {}
-    for place, signal in enumerate(setpoint.signals):
+    for place, signal in enumerate(setpoint.commands):
         for column, number in to_columns(signal).items():
             meant = setpoint.place == place
             asked[column] = jnp.where(meant, number, asked.get(column, jnp.nan))
@@ -83,7 +83,7 @@ def _told(name: str, sample: Sample) -> list[Block]:
     return [*measured, *ideal, Block([f"sensor.{name}.fresh"], sample.fresh)]
 
 
-def _footing_columns(footing: Footing | None) -> dict[str, Real | Count]:
+def _footing_columns(footing: GroundContact | None) -> dict[str, Real | Count]:
     if footing is None:
         return {}
     return {

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.strong import like, strong
-from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Count, Flag, Real
 
 RATE_TOLERANCE = 1e-9
@@ -59,7 +59,7 @@ def run(
     def fire() -> tuple[Any, Any]:
         draw = jax.random.fold_in(key, clock.tick)
         state, output = component.step(held.state, inputs, clock.dt_s * every, draw)
-        return like(state, held.state), strong(output)
+        return match_dtypes(state, held.state), as_arrays(output)
 
     if every == 1:
         state, output = fire()

@@ -5,14 +5,14 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.estimator import Uncertainty
-from kittiwake.core.footing import Footing
-from kittiwake.core.instrument import Sample
+from kittiwake.contact.ground_contact import GroundContact
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.peers import Report
-from kittiwake.core.surroundings import Surroundings
+from kittiwake.core.neighbors import StateReport
 from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.interfaces.estimator import Uncertainty
+from kittiwake.interfaces.instrument import Sample
 from kittiwake.sim.schedule import Held
+from kittiwake.world.surroundings import Surroundings
 
 
 class VehicleState(eqx.Module):
@@ -28,11 +28,11 @@ class VehicleState(eqx.Module):
     sensors: dict[str, Held]
     estimator: Held
     guidance: Held
-    ladder: tuple[Held, ...]
+    cascade: tuple[Held, ...]
     avoidance: tuple[Held, ...]
     status: Count
     streams: dict[str, PRNGKeyArray]
-    told: Report | None = None
+    told: StateReport | None = None
 
 
 class FleetState(eqx.Module):
@@ -62,7 +62,7 @@ class Snapshot(eqx.Module):
     setpoint: Any
     command: Any
     actuators: dict[str, Real]
-    footing: Footing | None
+    footing: GroundContact | None
     faults: Count | None
     legs: Count
     phase: Count | None

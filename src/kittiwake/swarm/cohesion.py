@@ -5,12 +5,12 @@ v = k (C_N - p_i)
 
 from typing import Annotated
 
-from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.peers import Peers
+from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.behavior import AbstractBehavior
 from kittiwake.swarm.mates import middle_world_m
 
 
@@ -19,6 +19,6 @@ class Cohesion(AbstractBehavior):
 
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.3
 
-    def wish_world_mps(self, own: Kinematics, peers: Peers) -> Vec3:
+    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """In proportion to the way there."""
         return (middle_world_m(own, peers) - own.position_world_m) * self.gain_hz

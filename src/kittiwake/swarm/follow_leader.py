@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 
-from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.peers import Peers
+from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.behavior import AbstractBehavior
 
 
 class FollowLeader(AbstractBehavior):
@@ -23,7 +23,7 @@ class FollowLeader(AbstractBehavior):
     offset_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5
 
-    def wish_world_mps(self, own: Kinematics, peers: Peers) -> Vec3:
+    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """With the leader's velocity; nothing while it is not heard."""
         leader = peers.leader
         way = leader.position_world_m + self.offset_world_m - own.position_world_m

@@ -15,12 +15,12 @@ from typing import Annotated, Literal
 import equinox as eqx
 import jax.numpy as jnp
 
-from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.peers import Peer, Peers
+from kittiwake.core.neighbors import Neighbor, NeighborTable
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.behavior import AbstractBehavior
 from kittiwake.swarm.mates import count_mates, over_mates
 
 Shape = Literal["line", "column", "wedge", "circle", "grid"]
@@ -43,10 +43,10 @@ class Formation(AbstractBehavior):
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.6
     feed_forward: Annotated[Real, NOT_NEGATIVE] = 0.5
 
-    def wish_world_mps(self, own: Kinematics, peers: Peers) -> Vec3:
+    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """To its own place, at the velocity of the others."""
 
-        def middle(mate: Peer) -> Vec3:
+        def middle(mate: Neighbor) -> Vec3:
             return mate.position_world_m - self.place_world_m(mate.number, peers.size)
 
         number = 1.0 + count_mates(peers)

@@ -4,15 +4,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from kittiwake.core.choice import chosen
-from kittiwake.core.peers import Peer, Peers, Report, Roster
-from kittiwake.core.strong import strong
-from kittiwake.geometry.nearest import Near
+from kittiwake.core.arrays import as_arrays
+from kittiwake.core.neighbors import Neighbor, NeighborTable, Roster, StateReport
+from kittiwake.core.tree_where import tree_where
+from kittiwake.geometry.nearest import NearestNeighbors
 from kittiwake.geometry.scalar import Count, Flag, Real
 
 
 def with_leaders(
-    near: Near, roster: Roster
+    near: NearestNeighbors, roster: Roster
 ) -> tuple[Int[Array, "vehicles heard"], Bool[Array, "vehicles heard"]]:
     """The numbers of those to listen to, the leader last, and whether there are such."""
     own = jnp.arange(len(roster.leader), dtype=jnp.int32)
@@ -22,12 +22,12 @@ def with_leaders(
 
 
 def peers_of(
-    reports: Report,
+    reports: StateReport,
     age_s: Float[Array, "vehicles heard"],
     numbers: Int[Array, "vehicles heard"],
     heard: Bool[Array, "vehicles heard"],
     roster: Roster,
-) -> Peers:
+) -> NeighborTable:
     """What each vehicle knows by the last reports that it heard.
 
     Args:
@@ -40,14 +40,14 @@ def peers_of(
 
     def known(
         own: Count,
-        told: Report,
+        told: StateReport,
         ages_s: Float[Array, " heard"],
         senders: Int[Array, " heard"],
         there: Bool[Array, " heard"],
-    ) -> Peers:
+    ) -> NeighborTable:
         each = jax.vmap(_peer, (None, None, 0, 0, 0, 0))
         peers = each(roster, own, told, ages_s, senders, there)
-        return Peers(
+        return NeighborTable(
             others=jax.tree.map(lambda leaf: leaf[:-1], peers),
             leader=jax.tree.map(lambda leaf: leaf[-1], peers),
             number=roster.number[own],
@@ -59,10 +59,10 @@ def peers_of(
 
 
 def _peer(
-    roster: Roster, own: Count, report: Report, age_s: Real, sender: Count, heard: Flag
-) -> Peer:
+    roster: Roster, own: Count, report: StateReport, age_s: Real, sender: Count, heard: Flag
+) -> Neighbor:
     now = report.after(age_s)
-    peer = Peer(
+    peer = Neighbor(
         position_world_m=now.position_world_m,
         velocity_world_mps=now.velocity_world_mps,
         age_s=age_s,
@@ -71,4 +71,4 @@ def _peer(
         heard=heard,
     )
     # what is not heard is nowhere in particular, but a number
-    return chosen(heard, strong(peer), jax.tree.map(jnp.zeros_like, strong(peer)))
+    return tree_where(heard, as_arrays(peer), jax.tree.map(jnp.zeros_like, as_arrays(peer)))

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.peers import Peers
-from kittiwake.core.radio import AbstractRadio, Broadcast
+from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
 from kittiwake.swarm.hearing import peers_of, with_leaders
+from kittiwake.world.radio import AbstractRadio, Broadcast
 
 MOST = Bounds(1.0, 256.0)
 
@@ -37,7 +37,7 @@ class IdealRadio(AbstractRadio):
 
     def step(
         self, state: tuple[()], inputs: Broadcast, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[tuple[()], Peers]:
+    ) -> tuple[tuple[()], NeighborTable]:
         """What is told now."""
         del dt_s, key
         sends = inputs.present & inputs.reports.sent

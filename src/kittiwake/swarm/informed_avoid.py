@@ -21,17 +21,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from kittiwake.core.behavior import AbstractBehavior
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.choice import chosen
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.peers import Peer, Peers
-from kittiwake.core.ray import AbstractObstacle, nearest_obstacle
-from kittiwake.core.situation import Situation
-from kittiwake.core.strong import strong
+from kittiwake.core.neighbors import Neighbor, NeighborTable
+from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.behavior import AbstractBehavior
+from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.swarm.mates import over_heard
+from kittiwake.world.ray import AbstractObstacle, nearest_obstacle
 
 # of the way ahead, that are compared with the map
 PLACES = 4
@@ -73,18 +73,18 @@ class InformedAvoid(AbstractBehavior):
         """The map is not known yet."""
         self.known = None
 
-    def prepared(self, situation: Situation) -> "InformedAvoid":
+    def prepare(self, context: BuildContext) -> "InformedAvoid":
         """The same with the map of a world."""
-        world = situation.world
+        world = context.world
         known = KnownWorld(world.obstacles, world.ground_z_m)
         return eqx.tree_at(lambda own: own.known, self, known, is_leaf=lambda leaf: leaf is None)
 
-    def wish_world_mps(self, own: Kinematics, peers: Peers) -> Vec3:
+    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """Away from all that would come too near."""
         aside = over_heard(peers, lambda peer: self._from_peer(own, peer))
         return aside if self.known is None else aside + self._from_map(own, self.known)
 
-    def _from_peer(self, own: Kinematics, peer: Peer) -> Vec3:
+    def _from_peer(self, own: Kinematics, peer: Neighbor) -> Vec3:
         way = peer.position_world_m - own.position_world_m
         drift = peer.velocity_world_mps - own.velocity_world_mps
         square = drift.dot(drift)
@@ -103,7 +103,7 @@ class InformedAvoid(AbstractBehavior):
         to_right = Vec3(
             jnp.where(beside, way.y / level, 0.0), jnp.where(beside, -way.x / level, 1.0), 0.0
         )
-        away = chosen(apart, strong(-miss / distance), strong(to_right))
+        away = tree_where(apart, as_arrays(-miss / distance), as_arrays(to_right))
         near_m = self.clearance_m - jnp.where(apart, distance, 0.0)
         return away * (jnp.maximum(near_m, 0.0) * self.gain_hz)
 

@@ -24,13 +24,13 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.peers import Peers, Report, Roster
-from kittiwake.core.radio import AbstractRadio, Broadcast
+from kittiwake.core.neighbors import NeighborTable, Roster, StateReport
 from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.swarm.hearing import peers_of, with_leaders
 from kittiwake.swarm.ideal_radio import MOST
+from kittiwake.world.radio import AbstractRadio, Broadcast
 
 # what is remembered of all vehicles at once
 LONGEST = 256
@@ -45,7 +45,7 @@ class Sent(eqx.Module):
     ``late`` messages are on their way.
     """
 
-    reports: Report
+    reports: StateReport
     places_world_m: Vec3
     carried: Float[Array, "messages vehicles"]
     number: Int[Array, ""]
@@ -94,7 +94,7 @@ class LossyRadio(AbstractRadio):
         seed = jax.random.key_data(key)
         length = self._length(period_s)
         nothing = jax.tree.map(
-            lambda leaf: jnp.zeros((length, vehicles), leaf.dtype), Report.silent()
+            lambda leaf: jnp.zeros((length, vehicles), leaf.dtype), StateReport.silent()
         )
         none, carried = jnp.asarray(0, jnp.int32), jnp.zeros((length, vehicles))
         late = self._late(period_s)
@@ -108,7 +108,7 @@ class LossyRadio(AbstractRadio):
 
     def step(
         self, state: Sent, inputs: Broadcast, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Sent, Peers]:
+    ) -> tuple[Sent, NeighborTable]:
         """What has got through by now."""
         del key
         sends = inputs.present & inputs.reports.sent

@@ -21,12 +21,12 @@ from typing import Annotated
 
 import jax.numpy as jnp
 
-from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.peers import Peer, Peers
+from kittiwake.core.neighbors import Neighbor, NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.behavior import AbstractBehavior
 from kittiwake.swarm.mates import over_mates
 
 EPSILON = 0.1
@@ -54,15 +54,15 @@ class OlfatiSaber(AbstractBehavior):
     velocity_gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.6
     response_s: Annotated[Real, POSITIVE] = 0.5
 
-    def wish_world_mps(self, own: Kinematics, peers: Peers) -> Vec3:
+    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """The present velocity, changed by what u makes of it in tau."""
         return own.velocity_world_mps + self._u(own, peers) * self.response_s
 
-    def _u(self, own: Kinematics, peers: Peers) -> Vec3:
+    def _u(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         d = _sigma_norm(jnp.square(self.distance_m))
         r = _sigma_norm(jnp.square(self.reach * self.distance_m))
 
-        def from_mate(mate: Peer) -> Vec3:
+        def from_mate(mate: Neighbor) -> Vec3:
             way = mate.position_world_m - own.position_world_m
             square = way.dot(way)
             z = _sigma_norm(square)

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import jax.numpy as jnp
 
-from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.peers import Peer, Peers
+from kittiwake.core.neighbors import Neighbor, NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.behavior import AbstractBehavior
 from kittiwake.swarm.mates import over_heard
 
 
@@ -22,10 +22,10 @@ class Separation(AbstractBehavior):
     distance_m: Annotated[Real, POSITIVE] = 3.0
     gain_m2ps: Annotated[Real, NOT_NEGATIVE] = 1.0
 
-    def wish_world_mps(self, own: Kinematics, peers: Peers) -> Vec3:
+    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """The faster, the nearer they are; nothing from one at the very same place."""
 
-        def away(peer: Peer) -> Vec3:
+        def away(peer: Neighbor) -> Vec3:
             way = own.position_world_m - peer.position_world_m
             square = way.dot(way)
             near = (square < jnp.square(self.distance_m)) & (square > 0.0)

@@ -10,12 +10,12 @@ from typing import Annotated
 
 import equinox as eqx
 
-from kittiwake.core.behavior import AbstractBehavior
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.peers import Peers
+from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.behavior import AbstractBehavior
 from kittiwake.swarm.mates import middle_world_m
 
 
@@ -25,6 +25,6 @@ class Targeting(AbstractBehavior):
     target_world_m: Vec3 = eqx.field(kw_only=True)
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5
 
-    def wish_world_mps(self, own: Kinematics, peers: Peers) -> Vec3:
+    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """In proportion to the way there."""
         return (self.target_world_m - middle_world_m(own, peers)) * self.gain_hz

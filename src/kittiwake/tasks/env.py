@@ -9,23 +9,23 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import named_each, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.streams import Stream
-from kittiwake.core.strong import strong
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet, Perceived
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.schedule import steps_between
 from kittiwake.sim.state import FleetState, Snapshot
-from kittiwake.tasks.cast import Cast, agents_of
+from kittiwake.tasks.agent_index import AgentIndex, agents_of
 from kittiwake.tasks.difficulty import check_difficulty
-from kittiwake.tasks.needs import refuse_rung, refuse_without_needs
 from kittiwake.tasks.randomization import Randomization
+from kittiwake.tasks.requirements import check_command_type, check_requirements
 from kittiwake.tasks.space import Space
-from kittiwake.tasks.task import AbstractTask, Agent, Scene
+from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
 Precision = Literal["float32", "float64"]
 
@@ -50,7 +50,7 @@ class EnvState(eqx.Module):
     key: PRNGKeyArray
 
 
-class Step(eqx.Module):
+class EnvStep(eqx.Module):
     """What a control step gives.
 
     Attributes:
@@ -108,12 +108,12 @@ class Env:
             raise ScenarioError(message) from None
         self.max_steps = round(scenario.duration_s * float(task.rate_hz))
         self.vehicles = [scenario.vehicles[name] for name in self.agents]
-        refuse_without_needs(scenario, task.needs, self.agents)
+        check_requirements(scenario, task.needs, self.agents)
         self.rung = task.rung(self.vehicles[0])
         for name, vehicle in zip(self.agents, self.vehicles, strict=True):
-            refuse_rung(name, vehicle, self.rung)
+            check_command_type(name, vehicle, self.rung)
         self.randomization = Randomization.of(scenario) if randomized else Randomization()
-        self.cast = Cast.of(self.fleet, self.agents, len(self.rung.told))
+        self.cast = AgentIndex.of(self.fleet, self.agents, len(self.rung.told))
 
     @property
     def name(self) -> str:
@@ -180,7 +180,7 @@ class Env:
 
     def step(
         self, key: PRNGKeyArray, state: EnvState, action: Float[Array, " numbers"] | None
-    ) -> Step:
+    ) -> EnvStep:
         """A control step; without an action the scenario's own guidance flies.
 
         An episode that is over has to be ``reset``.
@@ -201,7 +201,7 @@ class Env:
         key: PRNGKeyArray,
         state: EnvState,
         action: Float[Array, " numbers"] | None,
-    ) -> Step:
+    ) -> EnvStep:
         """The same while worlds are mapped over along a named axis and share their clock."""
         fleet = replace(self.randomization.flown(self.fleet, state.drawn), shared_axis=axis)
         rows = jnp.zeros((len(self.agents), len(self.rung.names)), jnp.result_type(float))
@@ -216,7 +216,7 @@ class Env:
                     message += f", of each of {len(self.agents)} agents"
                 raise ValueError(message)
             rows = jnp.reshape(action, rows.shape)
-            signals = {name: self.rung.signal(rows[i]) for i, name in enumerate(self.agents)}
+            signals = {name: self.rung.command(rows[i]) for i, name in enumerate(self.agents)}
         told = jnp.clip(rows[:, len(self.rung.spans) :], -1.0, 1.0)
 
         def once(
@@ -238,11 +238,11 @@ class Env:
         (later, perceived), commands = once(world)
         steps = state.steps + 1
         scene = self.cast.scene(fleet, later, perceived, commands, told, steps >= self.max_steps)
-        goal = strong(self.task.proceed(state.goal, scene, key))
+        goal = as_arrays(self.task.proceed(state.goal, scene, key))
         rewards, terminated = self.judge(goal, scene, perceived)
         truncated = scene.last & ~terminated
         reward = rewards[0] if self.task.shared else rewards.sum()
-        return Step(
+        return EnvStep(
             state=self._kept(later, perceived, goal, state.drawn, steps, state.key),
             observation=self._observed(goal, scene),
             reward=reward,
@@ -252,7 +252,7 @@ class Env:
         )
 
     def judge(
-        self, goal: Any, scene: Scene, perceived: Perceived
+        self, goal: Any, scene: TaskScene, perceived: Perceived
     ) -> tuple[Float[Array, " agents"], Bool[Array, ""]]:
         """What the last control step was worth to each agent, and whether it ended the episode."""
         lost = jnp.stack([jnp.any(group.status != 0) for group in perceived.groups]).any()
@@ -287,7 +287,7 @@ class Env:
         env.randomization = self.randomization
         return env
 
-    def scene(self, state: EnvState) -> Scene:
+    def scene(self, state: EnvState) -> TaskScene:
         """A world between two steps, without what agents did and told in the last one."""
         fleet = self.randomization.flown(self.fleet, state.drawn)
         told, seen = self.cast.nothing_told(), self._seen_in(fleet, state)
@@ -354,7 +354,7 @@ class Env:
 
     def _begun(
         self, key: PRNGKeyArray, tick: Count, difficulty: Real
-    ) -> tuple[EnvState, Any, Scene]:
+    ) -> tuple[EnvState, Any, TaskScene]:
         keys = named_each(key, [Stream.RANDOMIZE, Stream.STARTS, Stream.FLEET, Stream.GOAL])
         drawn = self.randomization.draw(keys[Stream.RANDOMIZE], difficulty)
         fleet = self._placed(self.randomization.applied(self.fleet, drawn), keys[Stream.STARTS])
@@ -364,7 +364,7 @@ class Env:
         scene = self.cast.scene(
             fleet, begun, perceived, None, self.cast.nothing_told(), zero >= self.max_steps
         )
-        goal = strong(self.task.begin(scene, self.vehicles, keys[Stream.GOAL]))
+        goal = as_arrays(self.task.begin(scene, self.vehicles, keys[Stream.GOAL]))
         lasting = self.randomization.lasting(drawn)
         return self._kept(begun, perceived, goal, lasting, zero, key), goal, scene
 
@@ -381,11 +381,11 @@ class Env:
         given = self.cast.given_starts(fleet)
         return self.cast.starting(fleet, self.task.starts(given, fleet.world, key))
 
-    def _observed(self, goal: Any, scene: Scene) -> Float[Array, " numbers"]:
+    def _observed(self, goal: Any, scene: TaskScene) -> Float[Array, " numbers"]:
         each = scene.each(lambda agent: self.space.flat(self.task.observe(goal, agent, scene)))
         return each.reshape(-1)
 
-    def _rewarded(self, goal: Any, agent: Agent, scene: Scene, lost: Flag) -> Real:
+    def _rewarded(self, goal: Any, agent: Agent, scene: TaskScene, lost: Flag) -> Real:
         reward = jnp.asarray(self.task.reward(goal, agent, scene), jnp.result_type(float))
         if reward.shape:
             message = (

@@ -40,7 +40,7 @@ AXIS = "samples"
 WHOLE = 1e-6
 
 
-class Plan(NamedTuple):
+class MppiPlan(NamedTuple):
     """What is intended.
 
     Attributes:
@@ -95,23 +95,23 @@ class Mppi:
         # one more, since the first knot may be a whole interval old
         self.knots = math.ceil(horizon_s / knot_s) + 2
 
-    def begin(self) -> Plan:
+    def begin(self) -> MppiPlan:
         """At rest."""
-        return Plan(
+        return MppiPlan(
             jnp.zeros((self.knots, self.env.action_size), jnp.result_type(float)),
             jnp.zeros((), jnp.int32),
         )
 
     def act(
-        self, plan: Plan, state: EnvState, key: PRNGKeyArray
-    ) -> tuple[Plan, Float[Array, " numbers"]]:
+        self, plan: MppiPlan, state: EnvState, key: PRNGKeyArray
+    ) -> tuple[MppiPlan, Float[Array, " numbers"]]:
         """A better plan, carried on by a control step, and what it does in this one."""
         about, within = jax.random.split(key)
         motion, elapsed_s = self.env.believed(state), self.env.elapsed_s(state)
         world = self.model.resumed(within, motion, state, elapsed_s)
         tried = sampled(plan.knots, jnp.asarray(self.deviations), self.samples, about)
         knots = weighted(tried, self.returns(world, tried, plan.age), self.temperature)
-        better = Plan(knots, plan.age)
+        better = MppiPlan(knots, plan.age)
         return self.carried_on(better), self.action(better, 0.5 / self.env.task.rate_hz)
 
     def returns(
@@ -124,7 +124,7 @@ class Mppi:
 
         def once(carried: Any, ahead_s: Real) -> tuple[Any, None]:
             worlds, going, gained = carried
-            actions = jax.vmap(lambda knots: self.action(Plan(knots, age), ahead_s))(tried)
+            actions = jax.vmap(lambda knots: self.action(MppiPlan(knots, age), ahead_s))(tried)
             step: Any = jax.vmap(
                 lambda own, action: model.step_beside(AXIS, own.key, own, action),
                 in_axes=(axes, 0),
@@ -141,7 +141,7 @@ class Mppi:
         (_, _, gained), _ = jax.lax.scan(once, begun, middles)
         return gained
 
-    def action(self, plan: Plan, ahead_s: Real) -> Float[Array, " numbers"]:
+    def action(self, plan: MppiPlan, ahead_s: Real) -> Float[Array, " numbers"]:
         """What is to be done at a time from now."""
         age = jnp.asarray(plan.age, plan.knots.dtype)
         place = age / self.steps_per_knot + ahead_s / self.knot_s
@@ -150,12 +150,12 @@ class Mppi:
         first = before.astype(jnp.int32)
         return plan.knots[first] * (1.0 - share) + plan.knots[first + 1] * share
 
-    def carried_on(self, plan: Plan) -> Plan:
+    def carried_on(self, plan: MppiPlan) -> MppiPlan:
         """The plan a control step later."""
         age = plan.age + 1
         past = age >= self.steps_per_knot
         rolled = jnp.concatenate([plan.knots[1:], plan.knots[-1:]])
-        return Plan(jnp.where(past, rolled, plan.knots), jnp.where(past, 0, age))
+        return MppiPlan(jnp.where(past, rolled, plan.knots), jnp.where(past, 0, age))
 
 
 def _check_numbers(samples: Any, horizon_s: float, knot_s: float, temperature: float) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.kinematics import Start
-from kittiwake.core.world import FlightArea
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.world import FlightArea
 
 # of the area, about its middle: QRSim's searchers and smellers begin there
 SHARE = 0.9

@@ -14,12 +14,12 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.core.surroundings import Surroundings
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import World
 from kittiwake.geometry.scalar import Count, Flag, Real
-from kittiwake.tasks.needs import Needs
-from kittiwake.tasks.rung import Rung
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.tasks.action_mapping import ActionMapping
+from kittiwake.tasks.requirements import Requirements
+from kittiwake.world.surroundings import Surroundings
+from kittiwake.world.world import World
 
 
 class Agent(eqx.Module):
@@ -45,7 +45,7 @@ class Agent(eqx.Module):
     number: Count
 
 
-class Scene(eqx.Module):
+class TaskScene(eqx.Module):
     """One world at the end of a control step.
 
     Attributes:
@@ -83,7 +83,7 @@ class AbstractTask(eqx.Module):
     # changes to the scenario under a name, such as without noise
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     # what has to be in the scenario beside the agents
-    needs: ClassVar[Needs] = Needs()
+    needs: ClassVar[Requirements] = Requirements()
     # what each agent gets as soon as any vehicle is lost
     lost_reward: ClassVar[float] = -1000.0
     # whether that is of all agents together, and each gets its part of it
@@ -106,7 +106,7 @@ class AbstractTask(eqx.Module):
         """
 
     @abstractmethod
-    def rung(self, vehicle: Vehicle) -> Rung:
+    def rung(self, vehicle: Vehicle) -> ActionMapping:
         """How agents of this kind act."""
 
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
@@ -114,7 +114,7 @@ class AbstractTask(eqx.Module):
         del world, key
         return given
 
-    def begin(self, scene: Scene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Any:
+    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Any:
         """What an episode is about and what is remembered of it.
 
         ``vehicles`` are the agents as the scenario has them, before anything is drawn.
@@ -122,35 +122,37 @@ class AbstractTask(eqx.Module):
         del scene, vehicles, key
         return ()
 
-    def proceed(self, goal: Any, scene: Scene, key: PRNGKeyArray) -> Any:
+    def proceed(self, goal: Any, scene: TaskScene, key: PRNGKeyArray) -> Any:
         """The same after a control step, before it is rewarded."""
         del scene, key
         return goal
 
-    def others(self, goal: Any, scene: Scene) -> dict[str, Any]:
+    def others(self, goal: Any, scene: TaskScene) -> dict[str, Any]:
         """Signals for vehicles that do not learn and do not follow their guidance, by name."""
         del goal, scene
         return {}
 
     @abstractmethod
-    def observe(self, goal: Any, agent: Agent, scene: Scene) -> eqx.Module:
+    def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> eqx.Module:
         """What an agent sees: a record whose numbers have ``Bounds`` beside their types."""
 
     @abstractmethod
-    def reward(self, goal: Any, agent: Agent, scene: Scene) -> Real:
+    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
         """What the last control step was worth."""
 
-    def ended(self, goal: Any, scene: Scene) -> Flag:
+    def ended(self, goal: Any, scene: TaskScene) -> Flag:
         """Whether there is nothing left to do; a lost vehicle ends the episode in any case."""
         del goal, scene
         return False
 
-    def figures(self, goal: Any, scene: Scene) -> dict[str, Real]:
+    def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
         """Return the task's own figures of the episode so far, by name with unit."""
         del goal, scene
         return {}
 
-    def baseline(self, goal: Any, agent: Agent, scene: Scene) -> Float[Array, " numbers"] | None:
+    def baseline(
+        self, goal: Any, agent: Agent, scene: TaskScene
+    ) -> Float[Array, " numbers"] | None:
         """The action of a controller without learning; None where the scenario has one itself."""
         del goal, agent, scene
         return None

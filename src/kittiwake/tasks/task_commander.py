@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.network import Network
-from kittiwake.core.strong import strong
 from kittiwake.geometry.scalar import Count, Real
+from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import TASK_POLICY
 from kittiwake.sim.commander import AbstractCommander
@@ -26,10 +26,10 @@ from kittiwake.sim.fleet import Fleet, Perceived
 from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.tasks.env import Env
 from kittiwake.tasks.make import KEY, task_of
-from kittiwake.tasks.task import AbstractTask, Scene
+from kittiwake.tasks.task import AbstractTask, TaskScene
 
 # the actions of all agents, from what the task remembers and what there is
-Policy = Callable[[Any, Scene], Float[Array, "agents numbers"]]
+Policy = Callable[[Any, TaskScene], Float[Array, "agents numbers"]]
 
 
 class TaskState(eqx.Module):
@@ -78,7 +78,7 @@ class TaskCommander(AbstractCommander):
         begin, later = jax.random.split(key)
         told, last = env.cast.nothing_told(), jnp.asarray(False)
         scene = env.cast.scene(fleet, state, perceived, None, told, last)
-        goal = strong(env.task.begin(scene, env.vehicles, begin))
+        goal = as_arrays(env.task.begin(scene, env.vehicles, begin))
         return TaskState(
             goal=goal,
             actions=jnp.zeros((len(env.agents), len(env.action_names)), jnp.result_type(float)),
@@ -111,7 +111,7 @@ class TaskCommander(AbstractCommander):
         own = jax.lax.cond(elapsed % env.every == 0, act, lambda held: held, own)
         signals: dict[str, Any] = {}
         if self._policy is not None:
-            signals = {name: env.rung.signal(own.actions[i]) for i, name in enumerate(env.agents)}
+            signals = {name: env.rung.command(own.actions[i]) for i, name in enumerate(env.agents)}
         return own, {**signals, **env.task.others(own.goal, scene)}
 
     def after(self, own: TaskState, snapshots: Sequence[Snapshot]) -> TaskState:
@@ -119,12 +119,12 @@ class TaskCommander(AbstractCommander):
         return replace(own, commands=tuple(snapshot.command for snapshot in snapshots))
 
     def _rewarded(
-        self, own: TaskState, scene: Scene, perceived: Perceived, elapsed: Count
+        self, own: TaskState, scene: TaskScene, perceived: Perceived, elapsed: Count
     ) -> TaskState:
         """What the control step that ends at this tick was worth; the first tick ends none."""
         task = self._env.task
         counts = (elapsed > 0) & (elapsed <= own.last_tick) & ~own.ended
-        goal = strong(task.proceed(own.goal, scene, jax.random.fold_in(own.key, elapsed)))
+        goal = as_arrays(task.proceed(own.goal, scene, jax.random.fold_in(own.key, elapsed)))
         rewards, ended = self._env.judge(goal, scene, perceived)
         reward = rewards[0] if task.shared else rewards.sum()
         figures = _numbers(task.figures(goal, scene))
@@ -280,7 +280,7 @@ def _own_policy(env: Env) -> Policy:
         )
         raise ScenarioError(message)
 
-    def act(goal: Any, scene: Scene) -> Float[Array, "agents numbers"]:
+    def act(goal: Any, scene: TaskScene) -> Float[Array, "agents numbers"]:
         done = scene.each(lambda agent: env.task.baseline(goal, agent, scene))
         return jnp.clip(done, -1.0, 1.0)
 
@@ -304,7 +304,7 @@ def _network_policy(env: Env, network: Network) -> Policy:
         )
         raise ScenarioError(message)
 
-    def act(goal: Any, scene: Scene) -> Float[Array, "agents numbers"]:
+    def act(goal: Any, scene: TaskScene) -> Float[Array, "agents numbers"]:
         rows = scene.each(lambda agent: env.space.flat(env.task.observe(goal, agent, scene)))
         if fitting[size]:
             actions = network(rows.reshape(-1)).reshape(agents, -1)

@@ -33,7 +33,7 @@ class WorldsState(eqx.Module):
     difficulties: Float[Array, " worlds"]
 
 
-class Outcome(NamedTuple):
+class WorldsStep(NamedTuple):
     """What a control step of all worlds gives.
 
     ``observation`` is what agents see next, which is the first one of a new episode where one has
@@ -117,7 +117,9 @@ class Worlds:
         envs, seen, episodes = self._renewed(state, now, tick, which)
         return replace(state, envs=with_tick(envs, tick), episodes=episodes), seen
 
-    def step(self, state: WorldsState, actions: Float[Array, "worlds numbers"] | None) -> Outcome:
+    def step(
+        self, state: WorldsState, actions: Float[Array, "worlds numbers"] | None
+    ) -> WorldsStep:
         """A control step of each; where it ends an episode, the next one begins."""
         axes = axes_of(state.envs)
         keys = jax.vmap(jax.random.fold_in)(state.envs.key, state.envs.steps)
@@ -132,7 +134,7 @@ class Worlds:
         now = stepped.state, stepped.observation
         envs, seen, episodes = self._renewed(state, now, tick, done)
         later = replace(state, envs=with_tick(envs, tick), episodes=episodes)
-        return Outcome(
+        return WorldsStep(
             *(later, seen, stepped.reward, stepped.terminated, stepped.truncated),
             *(stepped.rewards, stepped.observation),
         )

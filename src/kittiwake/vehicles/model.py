@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kittiwake.core.dynamics import AbstractDynamics
+from kittiwake.interfaces.dynamics import AbstractDynamics
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ MANY = 500
 
 
 @runtime_checkable
-class Source(Protocol):
+class FrameSource(Protocol):
     """A flight to look at: one that goes on, or a log."""
 
     def frame(self) -> Frame | None:
@@ -32,7 +32,7 @@ class Source(Protocol):
         ...
 
 
-class Board:
+class FrameBuffer:
     """Keeps what a flight posts; who looks gets the newest, and nobody waits for anybody.
 
     Of all vehicles it keeps where they were, of the ``watched`` ones everything.

@@ -13,8 +13,8 @@ from jaxtyping import Float64
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from kittiwake.core.view import View
-from kittiwake.viewer.cast import Cast
-from kittiwake.viewer.reel import TRAIL_S, Reel
+from kittiwake.viewer.cast import MovingBodies
+from kittiwake.viewer.reel import TRAIL_S, LogPlayback
 from kittiwake.viewer.sight import clearest
 
 HEIGHT_RAD = 0.7
@@ -32,8 +32,8 @@ LEAST_M = 0.15
 
 
 def camera_path(
-    reel: Reel,
-    cast: Cast,
+    reel: LogPlayback,
+    cast: MovingBodies,
     times_s: Sequence[float] | Float64[np.ndarray, " times"],
     *,
     aspect: float,
@@ -69,7 +69,7 @@ def camera_path(
     return [View(eye, at, HEIGHT_RAD) for eye, at in zip(eyes, center, strict=True)]
 
 
-def body_m(cast: Cast, names: Sequence[str]) -> float:
+def body_m(cast: MovingBodies, names: Sequence[str]) -> float:
     """How far the largest of some vehicles reaches from its middle."""
     wanted = set(names)
     reach = [
@@ -81,7 +81,7 @@ def body_m(cast: Cast, names: Sequence[str]) -> float:
 
 
 def _places(
-    reel: Reel, names: Sequence[str], times: Float64[np.ndarray, " times"]
+    reel: LogPlayback, names: Sequence[str], times: Float64[np.ndarray, " times"]
 ) -> Float64[np.ndarray, "times vehicles 3"]:
     """Where vehicles are; one that is lost is looked at where it was."""
     found = [_known(reel.tracks[name].places_world_m(times)) for name in names]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kittiwake.core.look import Look
-from kittiwake.core.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 from kittiwake.viewer.airframe import Airframe, airframe_looks, airframe_of, rotor_looks
 from kittiwake.viewer.decks import Decks
@@ -35,7 +35,7 @@ MOST_WITH_DISCS = 200
 Place = tuple[float, float, float]
 
 
-class Cast:
+class MovingBodies:
     """Who plays in a show, and where everybody is in a frame of it."""
 
     def __init__(self, show: Show) -> None:
@@ -79,7 +79,7 @@ class Cast:
         return of_vehicles + self._decks.poses(frame.time_s)
 
 
-class _Turn(NamedTuple):
+class _JointRotation(NamedTuple):
     """How a part turns in its vehicle: about an axis, by columns and what they are multiplied with.
 
     ``spinning``: the column says how fast, not how far; or the thrust of all, if there is a weight
@@ -101,7 +101,7 @@ class _Batch:
         self.name, self.look = name, look
         self.vehicles: list[int] = []
         self.places: list[Place] = []
-        self.turns: list[tuple[_Turn, ...]] = []
+        self.turns: list[tuple[_JointRotation, ...]] = []
         self.columns: list[tuple[int, ...]] = []
 
     def ready(self) -> "_Ready":
@@ -178,7 +178,7 @@ class _Batches:
         look: tuple[str, Look],
         vehicle: int,
         place: Place = (0.0, 0.0, 0.0),
-        turns: tuple[_Turn, ...] = (),
+        turns: tuple[_JointRotation, ...] = (),
     ) -> None:
         """One more instance of what is shown under a key."""
         name, what = look
@@ -216,7 +216,10 @@ def _add_vehicle(batches: _Batches, number: int, name: str, vehicle: Vehicle) ->
         if isinstance(sensor, UltrasonicHead):
             x, y, z = _numbers(sensor.position_body_m, "xyz")
             read = f"sensor.{sensor_name}."
-            turns = (_Turn(Y, f"{read}pitch_rad", 1.0), _Turn(Z, f"{read}yaw_rad", 1.0))
+            turns = (
+                _JointRotation(Y, f"{read}pitch_rad", 1.0),
+                _JointRotation(Z, f"{read}yaw_rad", 1.0),
+            )
             batches.add("head", ("head", head_look()), number, (x, y, z), turns)
 
 
@@ -226,12 +229,12 @@ def _add_vessel(batches: _Batches, number: int, vehicle: Vehicle) -> None:
         batches.add(vessel, (f"{vehicle.model} {name}", look), number)
     stern, deep = vessel.stern_m
     if vessel.rudder_x_m is not None:
-        place, turn = (vessel.rudder_x_m, 0.0, 0.0), (_Turn(Z, "act_rudder_rad", 1.0),)
+        place, turn = (vessel.rudder_x_m, 0.0, 0.0), (_JointRotation(Z, "act_rudder_rad", 1.0),)
         look = f"{vehicle.model} rudder", rudder_look(vessel)
         batches.add(vessel, look, number, place, turn)
     for side, y in zip(("left", "right"), vessel.propellers_y_m, strict=False):
         fastest = float(getattr(vehicle.dynamics, f"{side}_propeller").max_ahead_radps)
-        turn = (_Turn(X, f"act_{side}_radps", SHOWN_RADPS / fastest, spinning=True),)
+        turn = (_JointRotation(X, f"act_{side}_radps", SHOWN_RADPS / fastest, spinning=True),)
         look = f"{vehicle.model} propellers", propeller_look(vessel)
         batches.add(vessel, look, number, (stern, y, deep), turn)
 
@@ -253,16 +256,16 @@ def _add_airframe(batches: _Batches, number: int, name: str, vehicle: Vehicle) -
 
 def _rotor_turn(
     dynamics: Any, number: int, spin: int, columns: tuple[str, ...], gravity_mps2: float
-) -> _Turn:
+) -> _JointRotation:
     """By its own speed if that is told, else by the thrust of all."""
     begun = 0.9 * number
     own = f"act_rotor_{number}_radps"
     if own in columns:
         fastest = float(dynamics.rotor.speed_range_radps[1])
-        return _Turn(Z, own, spin * SHOWN_RADPS / fastest, spinning=True, begun_rad=begun)
+        return _JointRotation(Z, own, spin * SHOWN_RADPS / fastest, spinning=True, begun_rad=begun)
     weight_n = float(getattr(dynamics, "mass_kg", 1.0)) * gravity_mps2
     turning = spin * SHOWN_RADPS
-    return _Turn(Z, "act_thrust_n", turning, True, max(weight_n, 1e-3), begun)  # noqa: FBT003
+    return _JointRotation(Z, "act_thrust_n", turning, True, max(weight_n, 1e-3), begun)  # noqa: FBT003
 
 
 def _numbers(vector: Any, axes: str) -> list[float]:

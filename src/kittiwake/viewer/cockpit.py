@@ -9,8 +9,8 @@ from types import TracebackType
 import viser
 
 from kittiwake.runtime.session import Session
-from kittiwake.viewer.board import Board, Source
-from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.board import FrameBuffer, FrameSource
+from kittiwake.viewer.desk import PanelContext
 from kittiwake.viewer.frame import Frame, Show
 from kittiwake.viewer.page import Page
 from kittiwake.viewer.panels.clock import ClockPanel
@@ -18,9 +18,9 @@ from kittiwake.viewer.panels.panel import Panel
 from kittiwake.viewer.panels.player import PlayerPanel
 from kittiwake.viewer.panels.view import Eye, LayersPanel
 from kittiwake.viewer.panels.world import WeatherPanel
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.reel import LogPlayback
 from kittiwake.viewer.replay import Replay
-from kittiwake.viewer.scene import Scene
+from kittiwake.viewer.scene import SceneNodes
 
 # how often the scene is drawn, and read-outs and plots written
 SCENE_HZ, PANELS_HZ = 30.0, 8.0
@@ -41,9 +41,9 @@ class Cockpit:
         self,
         server: viser.ViserServer,
         show: Show,
-        source: Source,
+        source: FrameSource,
         session: Session | None = None,
-        ghost: Reel | None = None,
+        ghost: LogPlayback | None = None,
     ) -> None:
         self._server, self._show, self._source, self._session = server, show, source, session
         self._pages: dict[int, Page] = {}
@@ -51,7 +51,7 @@ class Cockpit:
         self._thread = threading.Thread(target=self._draw_on, name="cockpit", daemon=True)
         _dress(server, show)
         with server.atomic():
-            self._scene = Scene(server.scene, show)
+            self._scene = SceneNodes(server.scene, show)
             self._ghost = None if ghost is None else _Ghost(server, ghost)
             self._panels = self._furnish()
         server.on_client_connect(self._open)
@@ -94,7 +94,7 @@ class Cockpit:
         def everybody() -> list[viser.ClientHandle]:
             return [*self._server.get_clients().values()]
 
-        desk = self._desk = Desk(gui, everybody, self._show, self._source, session)
+        desk = self._desk = PanelContext(gui, everybody, self._show, self._source, session)
         panels: list[Panel] = []
         if session is not None:
             panels.append(ClockPanel(desk, session))
@@ -119,7 +119,7 @@ class Cockpit:
         self._watch()
 
     def _page(self, client: viser.ClientHandle, eye: Eye) -> Page:
-        desk = Desk(client.gui, lambda: [client], self._show, self._source, self._session)
+        desk = PanelContext(client.gui, lambda: [client], self._show, self._source, self._session)
         with client.atomic():
             # beside the status, which all have
             order = self._status.order + 0.5
@@ -132,7 +132,7 @@ class Cockpit:
     def _watch(self) -> None:
         """Has everything kept of the vehicles that are picked anywhere."""
         picked = {page.desk.picked for page in [*self._pages.values()]}
-        if picked and isinstance(self._source, Board):
+        if picked and isinstance(self._source, FrameBuffer):
             self._source.watch(picked)
 
     def _draw_on(self) -> None:
@@ -188,9 +188,9 @@ class Cockpit:
 class _Ghost:
     """Another log of the same or other vehicles, at the same time."""
 
-    def __init__(self, server: viser.ViserServer, reel: Reel) -> None:
+    def __init__(self, server: viser.ViserServer, reel: LogPlayback) -> None:
         self._reel = reel
-        self._scene = Scene(server.scene, reel.show, ghost=True)
+        self._scene = SceneNodes(server.scene, reel.show, ghost=True)
 
     def draw(self, time_s: float) -> None:
         """Where it was then."""

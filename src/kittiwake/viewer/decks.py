@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kittiwake.core.environment import AbstractPlatform
 from kittiwake.core.look import Look
 from kittiwake.viewer.parts import CastPart, Poses
 from kittiwake.viewer.shapes import box
+from kittiwake.world.environment import AbstractPlatform
 
 RGB, THICK_M = (82, 92, 106), 0.06
 
@@ -33,7 +33,7 @@ class Decks:
             found = [platform.support(time_s) for platform in platforms]
             places = [_stacked(s.center_world_m, "xyz") for s in found]
             return jnp.stack(places), jnp.stack(
-                [_stacked(s.q_world_from_support, "wxyz") for s in found]
+                [_stacked(s.q_world_from_deck, "wxyz") for s in found]
             )
 
         self._supports = jax.jit(supports)

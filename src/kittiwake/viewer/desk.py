@@ -14,10 +14,10 @@ import viser
 from numpy import ndarray
 
 from kittiwake.core.errors import CommandError, KittiwakeError
-from kittiwake.core.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.viewer.board import Source
+from kittiwake.viewer.board import FrameSource
 from kittiwake.viewer.frame import Frame, Show
 
 # what is said to who looks at the page stays so long
@@ -28,7 +28,7 @@ NUMBER = re.compile(r"\d+")
 
 
 @dataclass
-class Desk:
+class PanelContext:
     """The controls of one browser or of all, and what is shown there.
 
     Attributes:
@@ -44,7 +44,7 @@ class Desk:
     gui: viser.GuiApi
     clients: Callable[[], Iterable[viser.ClientHandle]]
     show: Show
-    source: Source
+    source: FrameSource
     session: Session | None = None
     picked: str = ""
     tab: AbstractContextManager[Any] | None = None

@@ -16,7 +16,7 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.viewer.camera_path import camera_path
 from kittiwake.viewer.film_file import ffmpeg, write_gif, write_mp4
 from kittiwake.viewer.location import Location
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.reel import LogPlayback
 from kittiwake.viewer.take import FPS, WIDTH, Take
 
 # of a GIF, so many pictures give the colors
@@ -41,7 +41,7 @@ def film(
     take = take or Take()
     if take.format == "mp4":
         ffmpeg()
-    reel = Reel(log, scenario)
+    reel = LogPlayback(log, scenario)
     times_s, speed = take.timing(reel)
     followed = take.followed(reel)
     location = Location(reel, log, take.size)
@@ -79,7 +79,7 @@ def still(
         LogError: if the flight has no such time.
         MissingExtraError: without the libraries that it takes.
     """
-    reel = Reel(log, scenario)
+    reel = LogPlayback(log, scenario)
     begin, end = reel.span_s
     if not begin <= time_s <= end:
         message = f"there is nothing at {time_s:g} s; the flight lasts from {begin:g} to {end:g} s"

@@ -19,7 +19,7 @@ from types import TracebackType
 from urllib.parse import quote
 
 from kittiwake.core.errors import CockpitError
-from kittiwake.core.strangers import Strangers
+from kittiwake.runtime.pending_connections import PendingConnections
 from kittiwake.viewer.admission import (
     COOKIE,
     HEAD_END,
@@ -71,7 +71,7 @@ class Gate:
         self._inner_port = inner_port
         self._pass = f"{PASS_HEADER}: {secret}\r\n".encode() if secret else b""
         self._visits: set[asyncio.Task[None]] = set()
-        self._strangers = Strangers[asyncio.Task[None]](MOST_STRANGERS)
+        self._strangers = PendingConnections[asyncio.Task[None]](MOST_STRANGERS)
         self._guests = 0
 
     @property

@@ -24,11 +24,10 @@ from collections.abc import Callable
 from math import copysign
 from typing import NamedTuple, TypeAlias
 
-from kittiwake.core.joystick import JoystickSettings
-from kittiwake.core.signals import (
+from kittiwake.core.commands import (
     BodyVelocityYawRate,
     ModeName,
-    Off,
+    MotorsOff,
     PositionYaw,
     ThrustAttitude,
     ThrustRates,
@@ -37,6 +36,7 @@ from kittiwake.core.signals import (
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.joystick_settings import JoystickSettings
 
 LEFT_X, LEFT_Y, L2, RIGHT_X, RIGHT_Y, R2 = range(6)
 CROSS, CIRCLE, SQUARE, TRIANGLE, L1, R1 = range(6)
@@ -55,7 +55,7 @@ MODE_OF_BUTTON: dict[int, ModeName] = {
 }
 
 StickSignal: TypeAlias = (
-    PositionYaw | BodyVelocityYawRate | ThrustAttitude | ThrustRates | ThrustTorque | Off
+    PositionYaw | BodyVelocityYawRate | ThrustAttitude | ThrustRates | ThrustTorque | MotorsOff
 )
 
 
@@ -74,7 +74,7 @@ class Asked(NamedTuple):
     that the flight is to begin again, and where the vehicle is to be placed.
     """
 
-    signal: StickSignal | None = None
+    command: StickSignal | None = None
     mode: ModeName | None = None
     chosen: bool = False
     restart: bool = False
@@ -94,7 +94,7 @@ class Joystick:
         self._held: frozenset[int] | None = None
         self._triggers: dict[int, _Trigger] = {}
         self._commands: dict[ModeName, Callable[[_Sticks], StickSignal]] = {
-            "inactive": lambda _: Off(),
+            "inactive": lambda _: MotorsOff(),
             "position-yaw": self._position,
             "velocity-yaw-rate": self._velocity,
             "thrust-attitude": self._attitude,

@@ -7,7 +7,7 @@ import shapely
 from shapely import Polygon
 
 from kittiwake.core.look import Look
-from kittiwake.scenario.waters import coverages
+from kittiwake.scenario.survey_areas import coverages
 from kittiwake.viewer.extent import Extent
 from kittiwake.viewer.frame import Show
 from kittiwake.viewer.shapes import Shape, joined

@@ -10,16 +10,16 @@ from kittiwake.analysis.overview.look import shortened
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.core.look import Look
 from kittiwake.core.view import View
-from kittiwake.physics.mujoco_studio import Line, Studio
+from kittiwake.physics.mujoco_studio import Polyline, Studio
 from kittiwake.viewer.beams import FIELD_RGB, RAY_RGB, Beams
 from kittiwake.viewer.camera_path import body_m
 from kittiwake.viewer.caption import Caption, Label, captioned
-from kittiwake.viewer.cast import Cast
+from kittiwake.viewer.cast import MovingBodies
 from kittiwake.viewer.extent import extent_of
 from kittiwake.viewer.frame import Frame, Show
 from kittiwake.viewer.haze import distance_looks
 from kittiwake.viewer.lines import color_of
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.reel import LogPlayback
 from kittiwake.viewer.sound import Sound
 from kittiwake.viewer.stage import is_water, stage, stage_lines
 from kittiwake.viewer.swell import swell_lines
@@ -47,10 +47,10 @@ class Location:
         MissingExtraError: without the libraries that it draws with.
     """
 
-    def __init__(self, reel: Reel, log: Log, size: tuple[int, int]) -> None:
+    def __init__(self, reel: LogPlayback, log: Log, size: tuple[int, int]) -> None:
         self.reel, self.size = reel, size
         show = reel.show
-        self.cast, self.beams = Cast(show), Beams(show)
+        self.cast, self.beams = MovingBodies(show), Beams(show)
         self.sound = Sound(self.beams)
         self.sea = Sea(show) if has_waves(show) else None
         standing = stage(show)
@@ -96,22 +96,22 @@ class Location:
         center = extent_of(show).center_world_m[:2]
         return sea.look(self.reel.span_s[0], center)._replace(opacity=1.0)
 
-    def _rays(self, frame: Frame) -> Iterator[Line]:
+    def _rays(self, frame: Frame) -> Iterator[Polyline]:
         """Beams of light, and the edges of what cameras see."""
         for piece in self.beams.ray_segments(frame):
-            yield Line(piece, RAY_RGB, STAGE_PX * self.scale, RAY_OPACITY)
+            yield Polyline(piece, RAY_RGB, STAGE_PX * self.scale, RAY_OPACITY)
         for piece in self.beams.field_segments(frame):
-            yield Line(piece, FIELD_RGB, STAGE_PX * self.scale)
+            yield Polyline(piece, FIELD_RGB, STAGE_PX * self.scale)
 
-    def _trails(self, frame: Frame) -> Iterator[Line]:
+    def _trails(self, frame: Frame) -> Iterator[Polyline]:
         fades = FADES if len(frame.trails) <= FADING else FADES[-2:-1]
         for name, trail in frame.trails.items():
             ends = np.linspace(0, max(0, len(trail) - 1), len(fades) + 1).round().astype(int)
             for begin, end, opacity in zip(ends[:-1], ends[1:], fades, strict=True):
                 width = TRAIL_PX * self.scale
-                yield Line(trail[begin : end + 1], self.colors[name], width, opacity)
+                yield Polyline(trail[begin : end + 1], self.colors[name], width, opacity)
 
-    def _routes(self, log: Log) -> Iterator[Line]:
+    def _routes(self, log: Log) -> Iterator[Polyline]:
         """Where vehicles were to be, of few."""
         if len(log.names) > ROUTED:
             return
@@ -121,12 +121,12 @@ class Location:
             moved = np.diff(places, axis=0, prepend=np.nan).any(axis=1)
             if moved.sum() > 1:
                 width = ROUTE_PX * self.scale
-                yield Line(places[moved], ROUTE_RGB, width, ROUTE_OPACITY)
+                yield Polyline(places[moved], ROUTE_RGB, width, ROUTE_OPACITY)
 
-    def _stage_lines(self) -> Iterator[Line]:
+    def _stage_lines(self) -> Iterator[Polyline]:
         for _, lines in stage_lines(self.reel.show):
             for piece in lines.points_world_m:
-                yield Line(piece, lines.rgb, STAGE_PX * self.scale)
+                yield Polyline(piece, lines.rgb, STAGE_PX * self.scale)
 
     def _news(self, time_s: float, speed: float) -> list[str]:
         told = [

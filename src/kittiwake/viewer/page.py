@@ -7,7 +7,7 @@ from typing import Any
 import viser
 
 from kittiwake.runtime.session import Session
-from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.desk import PanelContext
 from kittiwake.viewer.frame import Frame
 from kittiwake.viewer.panels.flying import FlyingPanel
 from kittiwake.viewer.panels.gains import GainsPanel
@@ -32,7 +32,7 @@ class Page:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: PanelContext,
         scene: viser.SceneApi,
         eye: Eye,
         tabs: Mapping[str, viser.GuiTabHandle],
@@ -81,7 +81,7 @@ class Page:
 
 
 def _panels(
-    desk: Desk, session: Session | None, scene: viser.SceneApi
+    desk: PanelContext, session: Session | None, scene: viser.SceneApi
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
     if session is not None:
         yield "Fly", lambda: FlyingPanel(desk, session, scene)

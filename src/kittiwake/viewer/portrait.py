@@ -10,7 +10,7 @@ from kittiwake.analysis.table import Table
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.viewer.camera_path import camera_path
 from kittiwake.viewer.location import Location
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.reel import LogPlayback
 
 FPS = 30.0
 
@@ -37,7 +37,7 @@ class Portrait:
         """All vehicles from where they can be seen."""
         tables = {name: Table(self._columns[name], row[None]) for name, row in rows.items()}
         log = Log(tables, (), self._scenario.document.data)
-        reel = Reel(log, self._scenario)
+        reel = LogPlayback(log, self._scenario)
         if self._location is None:
             self._location = Location(reel, log, self._size)
         width, height = self._size

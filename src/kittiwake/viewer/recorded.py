@@ -5,10 +5,10 @@ from pathlib import Path
 from kittiwake.analysis.log import SCENARIO_FILE, Log
 from kittiwake.core.errors import LogError
 from kittiwake.scenario.load import load_scenario
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.reel import LogPlayback
 
 
-def recorded(folder: Path) -> Reel:
+def recorded(folder: Path) -> LogPlayback:
     """The flight in a folder.
 
     Raises:
@@ -23,4 +23,4 @@ def recorded(folder: Path) -> Reel:
             "that 'kittiwake run' wrote."
         )
         raise LogError(message)
-    return Reel(log, load_scenario(str(file)))
+    return LogPlayback(log, load_scenario(str(file)))

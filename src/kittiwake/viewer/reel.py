@@ -20,7 +20,7 @@ MEANINGLESS = 1e8
 Places = Float64[np.ndarray, "times 3"]
 
 
-class Reel:
+class LogPlayback:
     """A flight that can be looked at from its start to its end.
 
     Raises:

@@ -8,13 +8,13 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.viewer.frame import Frame
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.reel import LogPlayback
 
 
 class Replay:
     """Plays a reel from its beginning, at a speed, and stops at its end."""
 
-    def __init__(self, reel: Reel) -> None:
+    def __init__(self, reel: LogPlayback) -> None:
         self.reel, self.events = reel, reel.events
         self.begin_s, self.end_s = reel.span_s
         self._lock = threading.Lock()

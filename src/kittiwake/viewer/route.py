@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.core.guidance import AbstractGuidance
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import Origin
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.courses import Course
+from kittiwake.guidance.planning.survey_pattern import SurveyPattern
+from kittiwake.interfaces.guidance import AbstractGuidance
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.world.world import Origin
 
 # of a way with more places, so many are shown
 MOST_PLACES = 500
@@ -41,14 +41,14 @@ def _guidances(part: Any) -> Iterator[AbstractGuidance]:
     if isinstance(part, tuple | list):
         for member in part:
             yield from _guidances(member)
-    elif is_dataclass(part) and not isinstance(part, Vec3 | Course):
+    elif is_dataclass(part) and not isinstance(part, Vec3 | SurveyPattern):
         for field in fields(part):
             yield from _guidances(getattr(part, field.name, None))
 
 
 def _places(guidance: AbstractGuidance, origin: Origin) -> Iterator[Places]:
     course = getattr(guidance, "course", None)
-    if isinstance(course, Course):
+    if isinstance(course, SurveyPattern):
         yield _array(course.positions_world_m(origin))
     for name in PLACES:
         given = getattr(guidance, name, None)

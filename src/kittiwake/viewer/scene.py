@@ -4,7 +4,7 @@ import numpy as np
 import viser
 from jaxtyping import Float
 
-from kittiwake.viewer.cast import Cast
+from kittiwake.viewer.cast import MovingBodies
 from kittiwake.viewer.extent import extent_of
 from kittiwake.viewer.frame import Frame, Show
 from kittiwake.viewer.layers import Layer, Layers, Options, largest_m
@@ -29,7 +29,7 @@ LOW = ("ground", "water", "terrain", "land")
 HOME_DIRECTION = np.array([-0.621, -0.661, 0.421])
 
 
-class Scene:
+class SceneNodes:
     """What a show looks like at a frame.
 
     As a ghost it is the cast and its trails alone, translucent and in one color, beside another.
@@ -41,7 +41,7 @@ class Scene:
         self.options = Options()
         self._show = show
         self._nodes = Nodes(scene, f"/{name or ('ghost' if ghost else 'show')}")
-        self._cast = Cast(show)
+        self._cast = MovingBodies(show)
         looks = [part.look for part in self._cast.parts]
         if ghost:
             looks = [

@@ -6,10 +6,10 @@ import jax
 import numpy as np
 from jaxtyping import Float, Float64
 
-from kittiwake.core.ray import AbstractObstacle, Ray, cast
 from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.viewer.frame import Show
+from kittiwake.world.ray import AbstractObstacle, Ray, cast
 
 # in distances of the eye: what lies further behind a vehicle is open country
 OPEN = 15.0

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kittiwake.contact.solid import Solid
 from kittiwake.core.look import Look
-from kittiwake.core.solid import Solid
 from kittiwake.viewer.shapes import Rgb, Shape, box, capsule, cylinder, hull, joined
 
 # of a plane, which has no end, that much is shown about its place

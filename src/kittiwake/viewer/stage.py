@@ -10,11 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.core.environment import AbstractRegion
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.look import Look
-from kittiwake.core.ray import AbstractObstacle
-from kittiwake.core.waves import WAVES
 from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.environment.obstacles.mesh import Mesh
 from kittiwake.environment.obstacles.placed import q_world_from_own
@@ -25,6 +22,9 @@ from kittiwake.viewer.land import land_looks
 from kittiwake.viewer.shapes import Rgb, Shape, box, disc, quads
 from kittiwake.viewer.solids import look_of
 from kittiwake.viewer.wilderness import nature_looks
+from kittiwake.world.environment import AbstractRegion
+from kittiwake.world.ray import AbstractObstacle
+from kittiwake.world.waves import WAVES
 
 GROUND, WATER = "ground", "water"
 LAND_RGB, LAND_SQUARES_RGB = (146, 156, 138), (160, 169, 151)

@@ -4,7 +4,7 @@ from typing import Any
 
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.kinematics import Start
-from kittiwake.runtime.maneuvers import Obey
+from kittiwake.runtime.maneuvers import HoldCommand
 from kittiwake.runtime.session import Session
 from kittiwake.viewer.joystick import Asked, Joystick, Pad
 
@@ -40,14 +40,16 @@ class Stick:
 
     def _ask(self, asked: Asked) -> None:
         """What is new of it."""
-        is_new = asked.signal != self._signal
+        is_new = asked.command != self._signal
         if not is_new and asked.place is None:
             return
-        self._signal = asked.signal
+        self._signal = asked.command
         course = self._course
         try:
             if is_new:
-                course.ask(self._vehicle, None if asked.signal is None else Obey(asked.signal))
+                course.ask(
+                    self._vehicle, None if asked.command is None else HoldCommand(asked.command)
+                )
             if asked.place is not None:
                 course.place(self._vehicle, Start(asked.place))
         except KittiwakeError as error:

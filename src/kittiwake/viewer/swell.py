@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Float
 
-from kittiwake.physics.mujoco_studio import Line
+from kittiwake.physics.mujoco_studio import Polyline
 
 # of the sheet's grid: every second line of its inner half
 EVERY, INNER = 2, 0.5
@@ -14,7 +14,7 @@ RGB, OPACITY, ABOVE_M = (225, 240, 250), 0.28, 0.015
 
 def swell_lines(
     vertices_world_m: Float[np.ndarray, "vertices 3"], width_px: float
-) -> Iterator[Line]:
+) -> Iterator[Polyline]:
     """Over a square sheet that moves on by whole cells; the lines stay where they are then."""
     side = round(len(vertices_world_m) ** 0.5)
     grid = vertices_world_m.reshape(side, side, 3) + np.array([0.0, 0.0, ABOVE_M])
@@ -25,4 +25,4 @@ def swell_lines(
     east, north = (round(float(grid[middle, middle, axis]) / cell) for axis in (0, 1))
     for numbers, place, sheet in ((near, north, grid), (near, east, grid.swapaxes(0, 1))):
         for number in numbers[(numbers - middle + place) % EVERY == 0]:
-            yield Line(sheet[number, near], RGB, width_px, OPACITY)
+            yield Polyline(sheet[number, near], RGB, width_px, OPACITY)

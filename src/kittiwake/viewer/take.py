@@ -5,7 +5,7 @@ from math import inf
 from typing import Literal
 
 from kittiwake.core.errors import LogError, ScenarioError, did_you_mean
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.reel import LogPlayback
 
 Format = Literal["mp4", "gif"]
 
@@ -52,7 +52,7 @@ class Take:
         width = self.width or (WIDTH if self.format == "mp4" else WIDTH // 2)
         return 2 * round(0.5 * width), 2 * round(0.5 * width / ASPECT)
 
-    def span_s(self, reel: Reel) -> tuple[float, float]:
+    def span_s(self, reel: LogPlayback) -> tuple[float, float]:
         """Between which times of a flight it is.
 
         Raises:
@@ -69,7 +69,7 @@ class Take:
             raise LogError(message)
         return first, last
 
-    def timing(self, reel: Reel) -> tuple[list[float], float]:
+    def timing(self, reel: LogPlayback) -> tuple[list[float], float]:
         """The flight's time in each picture, and how fast the film is.
 
         Raises:
@@ -90,7 +90,7 @@ class Take:
         # the last picture is not after the end
         return [begin + speed * number / fps for number in range(int(count + 1e-9) + 1)], speed
 
-    def followed(self, reel: Reel) -> str | None:
+    def followed(self, reel: LogPlayback) -> str | None:
         """The vehicle to look at.
 
         Raises:

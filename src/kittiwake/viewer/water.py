@@ -14,12 +14,12 @@ from jaxtyping import Float, PRNGKeyArray
 from kittiwake.core.keys import named, seed_key
 from kittiwake.core.look import Look
 from kittiwake.core.streams import Stream
-from kittiwake.core.water import Waterplane
-from kittiwake.core.waves import WAVES
 from kittiwake.viewer.extent import extent_of
 from kittiwake.viewer.frame import Show
 from kittiwake.viewer.shapes import Shape
 from kittiwake.viewer.stage import COUNTRY, WATER_SQUARES_RGB
+from kittiwake.world.water import Waterplane
+from kittiwake.world.waves import WAVES
 
 POINTS = 49
 # of half the sheet's points, up to where it shows all of a wave, and from where none

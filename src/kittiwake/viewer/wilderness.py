@@ -2,12 +2,16 @@
 
 import numpy as np
 
-from kittiwake.analysis.overview.nature import Ground, Spots, find_nature
+from kittiwake.analysis.overview.environment_layers import (
+    GroundClasses,
+    Spots,
+    find_environment_layers,
+)
 from kittiwake.core.look import Look
-from kittiwake.core.plume import PLUME
-from kittiwake.core.terrain import TERRAIN
 from kittiwake.viewer.frame import Show
 from kittiwake.viewer.shapes import Shape, capsule, joined, quads
+from kittiwake.world.plume import PLUME
+from kittiwake.world.terrain import TERRAIN
 
 CLASSES_RGB = ((168, 170, 132), (92, 128, 84), (150, 140, 120), (120, 150, 160), (176, 160, 110))
 PERSON_RGB, SOURCE_RGB = (220, 60, 60), (150, 90, 170)
@@ -22,7 +26,7 @@ def nature_looks(show: Show) -> list[tuple[str, Look]]:
     world = show.scenario.world
     if not any(name == TERRAIN or name.startswith(PLUME) for name in world.processes):
         return []
-    nature = find_nature(world, show.seed, single_precision=False)
+    nature = find_environment_layers(world, show.seed, single_precision=False)
     found = [] if nature.ground is None else _ground(nature.ground, float(world.ground_z_m))
     if nature.persons is not None and len(nature.persons.places_world_m):
         upright = capsule(PERSON_RADIUS_M, PERSON_HALF_M, 12)
@@ -39,7 +43,7 @@ def _spots(spots: Spots, shape: Shape, above: np.ndarray) -> Shape:
     return joined(*(shape.at(place + above) for place in spots.places_world_m))
 
 
-def _ground(ground: Ground, z: float) -> list[tuple[str, Look]]:
+def _ground(ground: GroundClasses, z: float) -> list[tuple[str, Look]]:
     """The cells of each class."""
     west, east, south, north = ground.edges_m
     columns, rows = ground.classes.shape

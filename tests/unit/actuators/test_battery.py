@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import quad
 
 from kittiwake.actuators.battery import LithiumPolymer
-from kittiwake.core.strong import strong
+from kittiwake.core.arrays import as_arrays
 
 CELLS, CAPACITY_C, RESISTANCE_OHM = 3, 3600.0, 0.06
 BATTERY = LithiumPolymer(CELLS, CAPACITY_C, RESISTANCE_OHM, 0.7, 3.0)
@@ -39,7 +39,7 @@ def discharged(battery, power_w, dt_s, steps):
         later = battery.step(state, power_w, dt_s)
         return later, later
 
-    return jax.lax.scan(once, strong(battery.init()), None, length=steps)[1]
+    return jax.lax.scan(once, as_arrays(battery.init()), None, length=steps)[1]
 
 
 def charged(charge):
@@ -159,7 +159,7 @@ def test_fastest_speed_is_in_proportion_to_the_voltage():
 
 def test_a_batch_of_batteries_is_each_of_them():
     powers = jnp.asarray([0.0, 40.0, 100.0])
-    step = partial(BATTERY.step, strong(BATTERY.init()), dt_s=0.01)
+    step = partial(BATTERY.step, as_arrays(BATTERY.init()), dt_s=0.01)
     together = jax.vmap(step)(powers)
     for i, power_w in enumerate(powers):
         alone = jax.jit(step)(power_w)

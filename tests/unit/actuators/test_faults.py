@@ -9,7 +9,7 @@ from kittiwake.actuators.propeller_fault import PropellerFault
 from kittiwake.actuators.rudder_fault import RudderFault
 from kittiwake.actuators.shaft_fault import ShaftFault
 from kittiwake.core.columns import to_columns
-from kittiwake.core.signals import PropellerSpeeds, RotorSpeeds, RudderThrust
+from kittiwake.core.commands import PropellerSpeeds, RotorSpeeds, RudderThrust
 
 SPEEDS = RotorSpeeds((100.0, 200.0, 300.0, 400.0))
 STEERED = RudderThrust(0.2, 5.0)

@@ -16,7 +16,7 @@ from kittiwake.adapters.hub.packets import (
     Hello,
     Idle,
     Reason,
-    Refused,
+    Refusal,
     decoded_from_member,
     encoded,
 )
@@ -72,7 +72,7 @@ def member(port, **changes):
 @pytest.mark.parametrize("crowded", [1, 100])
 def test_first_connection_is_tried_again_where_too_many_wait_but_not_for_ever(crowded):
     refused = framed(
-        encoded(Refused(Reason.CROWD, "too many have not yet said who they are", None))
+        encoded(Refusal(Reason.CROWD, "too many have not yet said who they are", None))
     )
     tried = []
 

@@ -6,9 +6,8 @@ import pytest
 from tests.unit.adapters.flocks import write_scenario
 
 from kittiwake.adapters.hub.connection import MemberConnection
-from kittiwake.adapters.hub.exchange import Exchange
+from kittiwake.adapters.hub.flock_server import FlockServer
 from kittiwake.adapters.hub.frames import FrameReader, framed
-from kittiwake.adapters.hub.hive import Hive
 from kittiwake.adapters.hub.limits import Limits
 from kittiwake.adapters.hub.packets import (
     VERSION,
@@ -19,13 +18,14 @@ from kittiwake.adapters.hub.packets import (
     Leave,
     Readiness,
     Reason,
-    Refused,
+    Refusal,
     Status,
     Update,
     decoded_from_hub,
     encoded,
 )
-from kittiwake.core.strangers import Strangers
+from kittiwake.adapters.hub.sessions import MemberSessions
+from kittiwake.runtime.pending_connections import PendingConnections
 from kittiwake.scenario.load import load_scenario
 
 STILL = (0.0, 0.0, 0.0)
@@ -39,7 +39,7 @@ def scenario(tmp_path_factory):
 
 @pytest.fixture
 def hive(scenario):
-    return Hive(scenario)
+    return FlockServer(scenario)
 
 
 class Transport(asyncio.Transport):
@@ -85,7 +85,7 @@ class Transport(asyncio.Transport):
 def connected(exchange, name="drone-1", **ends):
     transport = Transport(**ends)
     place = exchange.hive.places[name]
-    transport.connection = MemberConnection(exchange, place, Strangers(10))
+    transport.connection = MemberConnection(exchange, place, PendingConnections(10))
     transport.connection.connection_made(transport)
     return transport
 
@@ -111,7 +111,7 @@ def within_a_loop(test):
 
 def test_nothing_is_written_or_read_once_the_line_is_broken(hive):
     def test():
-        exchange = Exchange(hive, Limits())
+        exchange = MemberSessions(hive, Limits())
         transport = connected(exchange, breaks_after=5)
         tell(transport, opening(), *updates(1, 100))
         assert transport.attempts == 6
@@ -131,11 +131,11 @@ def test_nothing_is_written_or_read_once_the_line_is_broken(hive):
 
 def test_in_lockstep_who_does_not_wait_for_its_turn_is_cut_off(hive):
     def test():
-        exchange = Exchange(hive, Limits(frames_hz=1.0, burst=20.0), lockstep=True)
+        exchange = MemberSessions(hive, Limits(frames_hz=1.0, burst=20.0), lockstep=True)
         paused = connected(exchange)
         tell(paused, opening(), Status(1, Readiness.PAUSE), *updates(2, 100))
         answers = paused.heard()
-        assert isinstance(answers[-1], Refused)
+        assert isinstance(answers[-1], Refusal)
         assert answers[-1].reason is Reason.RATE
         assert sum(isinstance(one, Idle) for one in answers) < 20
         assert not exchange.waiting
@@ -146,7 +146,7 @@ def test_in_lockstep_who_does_not_wait_for_its_turn_is_cut_off(hive):
 def test_in_lockstep_updates_that_are_answered_each_do_not_count(hive):
     def test():
         hive.compile()
-        exchange = Exchange(hive, Limits(frames_hz=1.0, burst=10.0), lockstep=True)
+        exchange = MemberSessions(hive, Limits(frames_hz=1.0, burst=10.0), lockstep=True)
         both = [connected(exchange, name) for name in hive.places]
         for transport, name in zip(both, hive.places, strict=True):
             tell(transport, opening(name))
@@ -161,7 +161,7 @@ def test_in_lockstep_updates_that_are_answered_each_do_not_count(hive):
 
 def test_who_does_not_take_what_it_is_told_waits_for_nothing_any_more(hive):
     def test():
-        exchange = Exchange(hive, Limits(), lockstep=True)
+        exchange = MemberSessions(hive, Limits(), lockstep=True)
         # hello, accepted, and idle for the first of two updates
         transport = connected(exchange, full_after=2)
         tell(transport, opening(), *updates(1, 2))
@@ -174,7 +174,7 @@ def test_who_does_not_take_what_it_is_told_waits_for_nothing_any_more(hive):
 
 def test_who_does_not_take_that_it_may_leave_is_lost_and_has_not_left(hive):
     def test():
-        exchange = Exchange(hive, Limits())
+        exchange = MemberSessions(hive, Limits())
         transport = connected(exchange, full_after=2)
         tell(transport, opening(), Leave(1))
         assert (exchange.counters.left, exchange.counters.lost) == (0, 1)
@@ -185,7 +185,7 @@ def test_who_does_not_take_that_it_may_leave_is_lost_and_has_not_left(hive):
 @pytest.mark.parametrize("token", [None, TOKEN])
 def test_strangers_learn_names_and_teams_only_where_there_is_no_token(hive, token):
     def test():
-        exchange = Exchange(hive, Limits(), token)
+        exchange = MemberSessions(hive, Limits(), token)
         (hello,) = connected(exchange).heard()
         known = (None, None) if token else ("all", "drone-1")
         assert isinstance(hello, Hello)
@@ -201,7 +201,7 @@ def test_strangers_learn_names_and_teams_only_where_there_is_no_token(hive, toke
 def test_the_first_turn_is_the_first_whatever_was_counted(hive):
     def test():
         hive.compile()
-        exchange = Exchange(hive, Limits(), lockstep=True)
+        exchange = MemberSessions(hive, Limits(), lockstep=True)
         exchange.counters.batches = 5
         transport = connected(exchange)
         tell(transport, opening(), *updates(1, 1))
@@ -220,7 +220,7 @@ class Clock:
 
 
 def told_silent(transport):
-    return Reason.SILENCE in [one.reason for one in transport.heard() if isinstance(one, Refused)]
+    return Reason.SILENCE in [one.reason for one in transport.heard() if isinstance(one, Refusal)]
 
 
 NOT_IN_ORDER = {
@@ -237,7 +237,7 @@ def test_in_lockstep_a_member_without_accepted_updates_is_lost_and_stalls_nobody
 
     def test():
         hive.compile()
-        exchange = Exchange(hive, Limits(silence_s=3.0), lockstep=True)
+        exchange = MemberSessions(hive, Limits(silence_s=3.0), lockstep=True)
         honest, stalling = (connected(exchange, name) for name in hive.places)
         tell(honest, opening("drone-1"), *updates(1, 1))
         tell(stalling, opening("drone-2"), *updates(1, 1))
@@ -262,7 +262,7 @@ def test_in_lockstep_a_member_without_accepted_updates_is_lost_and_stalls_nobody
 def test_in_lockstep_who_joins_again_is_waited_for_from_its_first_update_on(hive):
     def test():
         hive.compile()
-        exchange = Exchange(hive, Limits(), lockstep=True)
+        exchange = MemberSessions(hive, Limits(), lockstep=True)
         honest, other = (connected(exchange, name) for name in hive.places)
         tell(honest, opening("drone-1"), *updates(1, 1))
         tell(other, opening("drone-2"))
@@ -291,7 +291,7 @@ def test_in_lockstep_patience_begins_anew_with_each_answer(hive, monkeypatch):
 
     def test():
         hive.compile()
-        exchange = Exchange(hive, Limits(silence_s=3.0), lockstep=True)
+        exchange = MemberSessions(hive, Limits(silence_s=3.0), lockstep=True)
         quick, slow = (connected(exchange, name) for name in hive.places)
         tell(quick, opening("drone-1"), *updates(1, 1))
         tell(slow, opening("drone-2"))

@@ -13,7 +13,7 @@ from tests.unit.adapters.flocks import (
     write_scenario,
 )
 
-from kittiwake.adapters.hub.hive import LONGEST_FORESIGHT_S, Hive
+from kittiwake.adapters.hub.flock_server import LONGEST_FORESIGHT_S, FlockServer
 from kittiwake.core.errors import CommandError, HubError, ScenarioError
 from kittiwake.scenario.load import load_scenario
 
@@ -22,7 +22,7 @@ STILL = (0.0, 0.0, 0.0)
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    hive = Hive(load_scenario(write_scenario(tmp_path_factory.mktemp("hive"), count=3)))
+    hive = FlockServer(load_scenario(write_scenario(tmp_path_factory.mktemp("hive"), count=3)))
     hive.compile()
     return hive
 
@@ -56,7 +56,7 @@ def test_places_are_counted_team_by_team_in_the_order_of_the_file(tmp_path):
   two: {{model: pelican, team: a, guidance: {{type: hold}}}}
   three: {{{flier}, team: b, {flock}}}
 """
-    hive = Hive(load_scenario(write_scenario(tmp_path, 2, more)))
+    hive = FlockServer(load_scenario(write_scenario(tmp_path, 2, more)))
     assert list(hive.places) == ["drone-1", "drone-2", "one", "three", "two"]
     assert [place.guided for place in hive.places.values()] == [True] * 4 + [False]
     assert [place.team for place in hive.places.values()] == ["all", "all", "b", "b", "a"]
@@ -68,7 +68,7 @@ def test_the_rate_is_that_of_the_flocks(hive):
 
 def test_a_scenario_without_a_flock_is_refused():
     with pytest.raises(ScenarioError, match="no vehicle flies in a flock"):
-        Hive(load_scenario("hover-pelican"))
+        FlockServer(load_scenario("hover-pelican"))
 
 
 def test_one_alone_is_led_to_the_target(hive):
@@ -129,7 +129,7 @@ def test_set_points_carry_the_acceleration_that_the_guidance_gives(tmp_path):
     for feed_forward, part in ((False, 0.0), (True, 1.0)):
         path = write_scenario(tmp_path, 1)
         given = [f"vehicles.drone.guidance.feed_forward={str(feed_forward).lower()}"]
-        hive = Hive(load_scenario(path, given))
+        hive = FlockServer(load_scenario(path, given))
         hive.compile()
         name = next(iter(hive.places))
         join(hive, name, (4.0, 5.0, 5.0), (1.0, -2.0, 0.0))
@@ -239,7 +239,7 @@ def test_a_flock_reaches_its_target(hive):
 
 
 def mission(folder, world="", rate_hz=None):
-    return Hive(load_scenario(write_mission(folder, world)), rate_hz)
+    return FlockServer(load_scenario(write_mission(folder, world)), rate_hz)
 
 
 def east_mps(hive, ticks):
@@ -289,7 +289,7 @@ def test_behaviors_of_a_mission_are_those_of_its_flocks(tmp_path):
 
 def test_who_has_no_behaviors_is_told_so(tmp_path):
     more = "  other: {model: pelican, guidance: {type: hold}}\n"
-    hive = Hive(load_scenario(write_scenario(tmp_path, 2, more)))
+    hive = FlockServer(load_scenario(write_scenario(tmp_path, 2, more)))
     with pytest.raises(CommandError, match="other has no behaviors"):
         hive.behave("other", [0])
 
@@ -299,7 +299,7 @@ def test_who_has_no_behaviors_is_told_so(tmp_path):
 
 def test_the_radio_runs_at_its_own_rate_and_what_it_told_is_carried_on(tmp_path):
     more = "world: {radio: {type: ideal, rate_hz: 5}}\n"
-    hive = Hive(load_scenario(write_scenario(tmp_path, 2, more)))
+    hive = FlockServer(load_scenario(write_scenario(tmp_path, 2, more)))
     hive.compile()
     join(hive, "drone-1", TARGET)
     join(hive, "drone-2", (8.5, 5.0, 5.0))
@@ -315,6 +315,6 @@ def test_the_radio_runs_at_its_own_rate_and_what_it_told_is_carried_on(tmp_path)
 def test_a_radio_that_remembers_too_much_at_the_hubs_rate_is_refused(tmp_path):
     more = "world: {radio: {type: lossy, memory_s: 2, rate_hz: 100}}\n"
     scenario = load_scenario(write_scenario(tmp_path, 2, more))
-    Hive(scenario)
+    FlockServer(scenario)
     with pytest.raises(HubError, match="world.radio: at the hub's 140 Hz"):
-        Hive(scenario, 140.0)
+        FlockServer(scenario, 140.0)

@@ -13,7 +13,7 @@ from kittiwake.adapters.hub.packets import (
     Leave,
     Readiness,
     Reason,
-    Refused,
+    Refusal,
     SetPoint,
     Status,
     Update,
@@ -38,7 +38,7 @@ OF_HUBS = [
     SetPoint(1, 2, HERE, HERE, 0.0),
     SetPoint(1, 2, HERE, HERE, 0.0, HERE),
     Idle(2),
-    Refused(Reason.RATE, "too many", None),
+    Refusal(Reason.RATE, "too many", None),
 ]
 
 
@@ -61,8 +61,8 @@ def test_packets_are_maps_with_a_type():
 
 
 def test_the_longest_words_fit_into_a_frame():
-    framed(encoded(Refused(Reason.BEHAVIOR, "\U0001f426" * 200, 2**63)))
-    assert len(encoded(Refused(Reason.BEHAVIOR, "\U0001f426" * 200, 2**63))) <= MAX_FRAME
+    framed(encoded(Refusal(Reason.BEHAVIOR, "\U0001f426" * 200, 2**63)))
+    assert len(encoded(Refusal(Reason.BEHAVIOR, "\U0001f426" * 200, 2**63))) <= MAX_FRAME
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf"), 1.1e7])

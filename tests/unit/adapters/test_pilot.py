@@ -5,9 +5,9 @@ import pytest
 from tests.unit.adapters.flocks import write_scenario
 
 from kittiwake.adapters.hub.client import Member
+from kittiwake.adapters.hub.command_source import HubCommandSource
 from kittiwake.adapters.hub.packets import Hello, SetPoint
-from kittiwake.adapters.hub.pilot import HubPilot
-from kittiwake.runtime.course import Compiled
+from kittiwake.runtime.flight_executor import CompiledExecutor
 from kittiwake.runtime.loop import Memory
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import load_scenario
@@ -38,9 +38,9 @@ class Noted(Member):
 def flown(tmp_path_factory):
     """What two members reported in two seconds; the first one's acceleration is fed forward."""
     scenario = load_scenario(write_scenario(tmp_path_factory.mktemp("pilot"), count=2))
-    simulation, pilot = Simulation(scenario), HubPilot(scenario, RATE_HZ)
+    simulation, pilot = Simulation(scenario), HubCommandSource(scenario, RATE_HZ)
     members = dict(zip(scenario.vehicles, [Noted((0.5, 0.0, 0.0)), Noted(None)], strict=True))
-    flight = simulation.flight(duration_s=2.0, course=Compiled(simulation.program, pilot))
+    flight = simulation.flight(duration_s=2.0, course=CompiledExecutor(simulation.program, pilot))
     pilot.take(members, simulation.program.reports(flight.state))
     flight.fly(Memory())
     return [member.reports for member in members.values()]

@@ -14,7 +14,7 @@ from tests.unit.runtime.hands import Hands
 from kittiwake.adapters.ros.bridge import Bridge, blocks_hz
 from kittiwake.adapters.ros.tuning import LiveGains
 from kittiwake.core.errors import KittiwakeError
-from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
@@ -67,7 +67,9 @@ class Served(Hands):
     def __init__(self, scenario):
         self.node = Node()
         self.bridge = Bridge(self.node)
-        self.session = Session(scenario, Clock(inf), self.bridge.watch, blocks_hz(scenario.ros))
+        self.session = Session(
+            scenario, RealTimeClock(inf), self.bridge.watch, blocks_hz(scenario.ros)
+        )
         super().__init__(scenario, self.session.course)
         self.settle()
         self.bridge.open(self.session)
@@ -289,7 +291,7 @@ def test_gains_show_what_they_are_and_change_what_they_say(served):
 
 
 def ladder_of(served, vehicle):
-    return served.course.wanted.vehicles[vehicle].ladder
+    return served.course.wanted.vehicles[vehicle].cascade
 
 
 def test_steps_of_a_mission_begin_and_guidance_flies_again(served):

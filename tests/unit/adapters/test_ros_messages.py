@@ -12,11 +12,11 @@ from kittiwake.adapters.ros.messages.plain import clock, legal_names
 from kittiwake.adapters.ros.messages.scene import obstacles
 from kittiwake.adapters.ros.messages.telemetry import Telemetry, static_transforms
 from kittiwake.analysis.table import STATE_COLUMNS
-from kittiwake.core.head import HeadAngles
-from kittiwake.core.ros import RosSettings
+from kittiwake.interfaces.head import HeadAngles
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
+from kittiwake.scenario.ros_settings import RosSettings
 from kittiwake.sim.record import ERRORS
 
 FLIGHT = """\

@@ -9,7 +9,7 @@ import pytest
 from kittiwake.adapters.ros.model_states import ModelStates
 from kittiwake.analysis.table import STATE_COLUMNS
 from kittiwake.core.errors import CommandError
-from kittiwake.core.ros import RosSettings
+from kittiwake.scenario.ros_settings import RosSettings
 
 HALF = sqrt(0.5)
 COLUMNS = list(STATE_COLUMNS)

@@ -5,11 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kittiwake.adapters.ros.orders import MODES, angular_velocity_world, of_xyz_angles
-from kittiwake.adapters.ros.places import start_of
-from kittiwake.core.errors import CommandError
-from kittiwake.core.ros import RosSettings
-from kittiwake.core.signals import (
+from kittiwake.adapters.ros.mode_commands import MODES, angular_velocity_world, of_xyz_angles
+from kittiwake.adapters.ros.start_pose import start_of
+from kittiwake.core.commands import (
     BodyVelocityYawRate,
     PositionYaw,
     ThrustAttitude,
@@ -17,9 +15,11 @@ from kittiwake.core.signals import (
     ThrustTorque,
     VelocityYawRate,
 )
+from kittiwake.core.errors import CommandError
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.maneuvers import Ability, Situation
+from kittiwake.runtime.maneuvers import Ability, VehicleEstimate
+from kittiwake.scenario.ros_settings import RosSettings
 
 ANGLES = (0.3, -0.4, 0.7)
 RATES = (0.5, -0.2, 0.9)
@@ -57,8 +57,8 @@ def array(v):
 def said(maneuver, attitude=None, takes=ALL):
     q = attitude or Quaternion.identity()
     parts = tuple(float(getattr(q, part)) for part in "wxyz")
-    now = Situation(0.0, np.zeros(3), np.zeros(3), 0.0, None, parts)
-    return maneuver.signal(now, Ability(takes, 9.81, 1.0, 0.0))
+    now = VehicleEstimate(0.0, np.zeros(3), np.zeros(3), 0.0, None, parts)
+    return maneuver.command(now, Ability(takes, 9.81, 1.0, 0.0))
 
 
 def test_angles_turn_by_the_three_matrices():

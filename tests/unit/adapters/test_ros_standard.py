@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kittiwake.adapters.ros.node import Refused
+from kittiwake.adapters.ros.node import RefusedResponse
 from kittiwake.adapters.ros.ros2 import standard
 from kittiwake.adapters.ros.ros2.library import is_there, library, message_class
-from kittiwake.adapters.ros.ros2.original import Land, Takeoff, Vector
+from kittiwake.adapters.ros.ros2.original import LandRequest, TakeoffRequest, Vector
 from kittiwake.core.errors import MissingExtraError, RosError
 
 FRAMES = standard.Frames("world", "fleet/drone")
@@ -254,8 +254,8 @@ def test_triggers_answer_in_words():
         standard.ORIGINALS[f"uav_gazebo_msgs/{name}"].services[0]
         for name in ("Takeoff", "Land", "GetMode")
     )
-    assert takeoff.request == Takeoff(6.0, 0.0, 0.0, force_takeoff=False)
-    assert land.request == Land(0.0, 5.0, 0.1, force_landing=False)
+    assert takeoff.request == TakeoffRequest(6.0, 0.0, 0.0, force_takeoff=False)
+    assert land.request == LandRequest(0.0, 5.0, 0.1, force_landing=False)
     answer = standard.trigger_response
     assert answer(takeoff, {"success": True, "residual": 0.223}) == {
         "success": True,
@@ -264,7 +264,7 @@ def test_triggers_answer_in_words():
     between = {"success": False, "message": "another order came between"}
     assert answer(takeoff, {}) == between
     assert answer(land, {}) == between
-    assert answer(land, Refused("no", {})) == {"success": False, "message": "no"}
+    assert answer(land, RefusedResponse("no", {})) == {"success": False, "message": "no"}
     far = answer(land, {"landed_forcefully": False, "success": False})
     assert far["message"] == "too far from where it should be to switch its motors off"
     assert not far["success"]

@@ -11,7 +11,7 @@ from kittiwake.analysis.consistency import (
     rotation_between,
 )
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.summary import Flown, summarize
+from kittiwake.analysis.summary import FlownVehicle, summarize
 from kittiwake.analysis.table import (
     POSITION_WORLD_M,
     Q_WORLD_FROM_BODY,
@@ -145,7 +145,7 @@ def test_the_summary_holds_it_by_vehicle():
         steps=1,
         wall_s=1.0,
         compile_s=1.0,
-        vehicles=dict.fromkeys(tables, Flown("pelican", tracked=True, planned_legs=None)),
+        vehicles=dict.fromkeys(tables, FlownVehicle("pelican", tracked=True, planned_legs=None)),
     )["metrics"]["estimate"]
     assert list(found) == ["a", "b"]
     names = ["position_rms_m", "position_max_m", "nees_errors", "nees_mean", "nees_inside"]

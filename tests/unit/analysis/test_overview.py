@@ -29,8 +29,8 @@ from kittiwake.analysis.overview.scene import (
     usual_wind,
 )
 from kittiwake.analysis.overview.series import readable_yaw_deg, vehicle_panels
-from kittiwake.analysis.overview.standing import Flown, find_standing
-from kittiwake.analysis.overview.standing_maps import OBSTACLE
+from kittiwake.analysis.overview.static_object_maps import OBSTACLE
+from kittiwake.analysis.overview.static_objects import FlightInfo, find_static_objects
 from kittiwake.analysis.overview.surfaces import surfaces_in
 from kittiwake.analysis.overview.trace import find_losses, select_traces
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
@@ -790,7 +790,7 @@ def test_ground_and_persons_are_where_the_flight_had_them(precision):
     begun = jax.tree.map(np.asarray, state.processes["terrain"].state)
     places = begun.persons_world_m.astype(float)
     given = {"world": world, "time": {"rate_hz": 50}}
-    nature = find_standing(given, Flown(seed=3, single_precision=single)).nature
+    nature = find_static_objects(given, FlightInfo(seed=3, single_precision=single)).nature
     np.testing.assert_array_equal(nature.persons.places_world_m[:, :2], places)
     np.testing.assert_array_equal(nature.ground.classes, begun.classes)
 

@@ -6,11 +6,17 @@ import pytest
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.separation import TREE_FROM_VEHICLES, min_separation
-from kittiwake.analysis.summary import SETPOINT_WORLD_M, Flown, in_digits, max_tilt_rad, summarize
+from kittiwake.analysis.summary import (
+    SETPOINT_WORLD_M,
+    FlownVehicle,
+    in_digits,
+    max_tilt_rad,
+    summarize,
+)
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 
-HOLDING = Flown("pelican", tracked=True, planned_legs=None)
-TOURING = Flown("pelican", tracked=False, planned_legs=5)
+HOLDING = FlownVehicle("pelican", tracked=True, planned_legs=None)
+TOURING = FlownVehicle("pelican", tracked=False, planned_legs=5)
 COLUMNS = (*STATE_COLUMNS, *SETPOINT_WORLD_M, "status")
 RADIUS_M, TURN_S, ROWS = 3.0, 20.0, 2001
 

@@ -13,7 +13,7 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.survey import covered_share, found_by_probes, interpolated
 from kittiwake.analysis.table import STATE_COLUMNS, Table
 from kittiwake.core.errors import LogError
-from kittiwake.guidance.courses import Course
+from kittiwake.guidance.planning.survey_pattern import SurveyPattern
 
 COLUMNS = (*STATE_COLUMNS, *(f"sensor.probe.{part}" for part in ("value", "valid", "fresh")))
 SCENARIO = {
@@ -135,7 +135,7 @@ def test_an_inverse_distance_is_that_of_shepard():
 
 def test_a_track_covers_a_band_of_a_spacing():
     square = ((0.0, 0.0), (100.0, 0.0), (100.0, 100.0), (0.0, 100.0))
-    course = Course("coverage", lane_spacing_m=20.0, polygon_world_m=square)
+    course = SurveyPattern("coverage", lane_spacing_m=20.0, polygon_world_m=square)
     log = log_of(table([(-20.0, 30.0), (120.0, 30.0)], [0.0, 0.0]))
     assert covered_share(log, "boat-1", course.water(), course) == pytest.approx(0.2, abs=0.01)
     way = [(p.x, p.y) for p in course.positions_world_m()]

@@ -10,8 +10,8 @@ import pytest
 from kittiwake.control.euler_attitude import EulerAttitude, Turning
 from kittiwake.control.rates import Rates
 from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
+from kittiwake.core.commands import ThrustAttitude, ThrustRates, VelocityYawRate
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import ThrustAttitude, ThrustRates, VelocityYawRate
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion

@@ -11,8 +11,8 @@ from scipy.linalg import expm
 import kittiwake as kw
 from kittiwake.control.lee import Lee
 from kittiwake.control.mellinger import Mellinger
+from kittiwake.core.commands import PositionYaw
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3

@@ -11,12 +11,12 @@ from scipy.linalg import expm, logm
 
 import kittiwake as kw
 from kittiwake.control.lqr import Deviations, Lqr
+from kittiwake.core.commands import PositionYaw, RotorSpeeds, ThrustTorque
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import PositionYaw, RotorSpeeds, ThrustTorque
-from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.surroundings import Air, Surroundings
 
 KEY = jax.random.key(0)
 MASS, G = 1.5, 9.81
@@ -94,7 +94,7 @@ def flown_by_lqr(scenario, vehicle, more=None):
     given = {f"vehicles.{vehicle}.controller": "lqr"} | (more or {})
     (found,) = kw.load(scenario, given).scenario.vehicles.values()
     return found.dynamics, next(
-        rung.component for rung in found.ladder if isinstance(rung.component, Lqr)
+        rung.component for rung in found.cascade if isinstance(rung.component, Lqr)
     )
 
 
@@ -161,16 +161,16 @@ def test_motion_near_hover_is_that_of_the_steps_of_rotors_at_the_speed_of_hover(
 def test_the_design_is_the_same_in_either_precision():
     dynamics, law = flown_by_lqr("hover-hummingbird", "hummingbird")
     with jax.enable_x64(False):
-        fitted = Lqr.fitted(dynamics, G)
+        fitted = Lqr.with_vehicle_defaults(dynamics, G)
     assert fitted["motion_rows"] == law.motion_rows
     assert fitted["input_rows"] == law.input_rows
 
 
 def test_new_weights_give_new_gains_of_the_same_vehicle():
     simulation = kw.load("hover-hummingbird", {"vehicles.hummingbird.controller": "lqr"})
-    law = simulation.scenario.vehicles["hummingbird"].ladder[0].component
+    law = simulation.scenario.vehicles["hummingbird"].cascade[0].component
     simulation.set_gains("hummingbird", "lqr", acceptable={"height_m": 0.1})
-    tuned = simulation.scenario.vehicles["hummingbird"].ladder[0].component
+    tuned = simulation.scenario.vehicles["hummingbird"].cascade[0].component
     expected = dataclasses.replace(law, acceptable=Deviations(height_m=0.1), gains=None)
     assert tuned.gains == expected.gains
     assert tuned.gains[0][2] == pytest.approx(10.0 * law.gains[0][2])

@@ -11,8 +11,8 @@ import kittiwake as kw
 from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.position import Position
 from kittiwake.control.velocity import Velocity
+from kittiwake.core.commands import AccelerationYaw, PositionYaw, VelocityYaw
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import AccelerationYaw, PositionYaw, VelocityYaw
 from kittiwake.geometry.vec3 import Vec3
 
 KEY = jax.random.key(0)

@@ -4,8 +4,8 @@ import jax
 import numpy as np
 
 from kittiwake.control.position_velocity import PositionVelocity
+from kittiwake.core.commands import PositionYaw
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.vec3 import Vec3
 
 KEY = jax.random.key(0)

@@ -16,8 +16,8 @@ from kittiwake.control.attitude_error import AttitudeError
 from kittiwake.control.dikmen import Dikmen
 from kittiwake.control.hoffmann import Hoffmann
 from kittiwake.control.kemper import Kemper
+from kittiwake.core.commands import ThrustAttitude
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import ThrustAttitude
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion

@@ -11,9 +11,9 @@ import pytest
 import kittiwake as kw
 from kittiwake.control.attitude_rates import AttitudeRates
 from kittiwake.control.indi import Indi
+from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.commands import ThrustAttitude, ThrustRates
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import ThrustAttitude, ThrustRates
-from kittiwake.core.strong import like, strong
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
@@ -101,11 +101,11 @@ def flown(law, *, push, noise_radps=0.0, late=0, lag_s=0.0, steps=2000, incremen
         free = Vec3.of(acting) + push - twist.cross(BODY.times(twist))
         omega = omega + DT_S * BODY.solve(free).array
         seen = jnp.concatenate([seen[1:], omega[None]])
-        later = like(later, state) if increments else state
+        later = match_dtypes(later, state) if increments else state
         return (later, omega, seen, acting), omega
 
     zero = jnp.zeros(3)
-    begun = (strong(law.init(KEY)), zero, jnp.zeros((late + 1, 3)), zero)
+    begun = (as_arrays(law.init(KEY)), zero, jnp.zeros((late + 1, 3)), zero)
     return np.asarray(
         jax.jit(lambda b, k: jax.lax.scan(step, b, k))(begun, jax.random.split(KEY, steps))[1]
     )

@@ -12,11 +12,11 @@ import pytest
 
 from kittiwake.control.distance_lock import DistanceLock
 from kittiwake.control.surface_following import SurfaceFollowing
-from kittiwake.core.guidance import AbstractGuidance
+from kittiwake.core.commands import SurfaceMotion
+from kittiwake.core.component import Scheduled
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import SurfaceMotion
-from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.sim.fleet import Fleet
@@ -212,7 +212,7 @@ class Measured(AbstractGuidance):
     normal_world: Vec3
     speed_along_mps: float
 
-    def signal_types(self):
+    def command_types(self):
         return (SurfaceMotion,)
 
     def step(self, state, inputs, dt_s, key):
@@ -237,7 +237,7 @@ vehicles:
     scenario = build(parse_document(text, "slope.yaml"), Path())
     plain = scenario.vehicles["one"]
     flying = dataclasses.replace(
-        plain, guidance=Scheduled(plane), ladder=(Scheduled(controller, every),)
+        plain, guidance=Scheduled(plane), cascade=(Scheduled(controller, every),)
     )
     fleet = Fleet.of(scenario.world, {"one": flying}, rate_hz)
 

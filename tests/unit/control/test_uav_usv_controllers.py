@@ -15,9 +15,9 @@ from kittiwake.control.butterworth import Butterworth
 from kittiwake.control.pid import Pid
 from kittiwake.control.uav_usv_cascade import UavUsvCascade
 from kittiwake.control.uav_usv_flatness import UavUsvFlatness
+from kittiwake.core.commands import PositionYaw
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import build_component
 from kittiwake.vehicles import VEHICLES
@@ -35,7 +35,7 @@ def dynamics(name):
 
 
 def cascade(name, **gains):
-    return UavUsvCascade(**UavUsvCascade.fitted(dynamics(name), GRAVITY), **gains)
+    return UavUsvCascade(**UavUsvCascade.with_vehicle_defaults(dynamics(name), GRAVITY), **gains)
 
 
 def throttles(controller, wanted, start, steps=1):
@@ -52,7 +52,7 @@ def place(x=0.0, y=0.0, z=0.0, yaw=0.0, **feed_forward):
 
 def unbiased(name="ar-drone"):
     """Without what the integrals of roll and yaw begin with."""
-    plain = UavUsvCascade(**UavUsvCascade.fitted(dynamics("ar-drone"), GRAVITY))
+    plain = UavUsvCascade(**UavUsvCascade.with_vehicle_defaults(dynamics("ar-drone"), GRAVITY))
     roll, yaw = (dataclasses.replace(pid, initial=0.0) for pid in (plain.roll, plain.yaw))
     return cascade(name, roll=roll, yaw=yaw)
 
@@ -70,7 +70,7 @@ def test_rows_of_the_ar_drone_are_the_sources_mixer():
 def test_a_percent_of_output_accelerates_every_vehicle_as_it_does_the_ar_drone(name):
     def accelerations(name):
         """For one percent of throttle, roll, pitch and yaw about hover."""
-        told, controller = dynamics(name).told(GRAVITY), cascade(name)
+        told, controller = dynamics(name).vehicle_parameters(GRAVITY), cascade(name)
         rows = np.array(controller.percent_from_outputs)
         hover = math.sqrt(told["mass_kg"] * GRAVITY / (4.0 * told["thrust_ns2"]))
         thrusts_n = 2.0 * told["thrust_ns2"] * hover * told["max_speed_radps"] * rows / 100.0
@@ -142,7 +142,7 @@ def test_throttle_stays_within_its_limits():
 
 
 def test_roll_loop_has_the_sources_frequency_and_damping():
-    controller, told = unbiased(), dynamics("ar-drone").told(GRAVITY)
+    controller, told = unbiased(), dynamics("ar-drone").vehicle_parameters(GRAVITY)
     hover = math.sqrt(0.441 * GRAVITY / (4.0 * 9.148e-6))
 
     def acceleration(roll, before):
@@ -181,12 +181,12 @@ def test_roll_loop_has_the_sources_frequency_and_damping():
 )
 def test_vehicles_without_rotors_on_the_axes_are_refused(name, said):
     with pytest.raises(ScenarioError, match=said):
-        UavUsvCascade.fitted(dynamics(name), GRAVITY)
+        UavUsvCascade.with_vehicle_defaults(dynamics(name), GRAVITY)
 
 
 def test_a_weightless_vehicle_is_refused():
     with pytest.raises(ScenarioError, match="weighs nothing"):
-        UavUsvCascade.fitted(dynamics("ar-drone"), 0.0)
+        UavUsvCascade.with_vehicle_defaults(dynamics("ar-drone"), 0.0)
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import kittiwake as kw
 from kittiwake.control.vessel_heading_speed import VesselHeadingSpeed
 from kittiwake.control.vessel_position import VesselPosition
+from kittiwake.core.commands import HeadingSpeed, PositionYaw
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import HeadingSpeed, PositionYaw
 from kittiwake.geometry.vec3 import Vec3
 
 KEY = jax.random.key(0)

@@ -10,8 +10,8 @@ import pytest
 
 import kittiwake as kw
 from kittiwake.control.vessel_propellers import VesselPropellers
+from kittiwake.core.commands import HeadingSpeed
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import HeadingSpeed
 from kittiwake.geometry.vec3 import Vec3
 
 KEY = jax.random.key(0)

@@ -13,10 +13,10 @@ from kittiwake.core.columns import (
     required_columns,
     to_columns,
 )
-from kittiwake.core.signals import (
+from kittiwake.core.commands import (
     AttitudeThrottle,
+    Command,
     PositionYaw,
-    Signal,
     ThrustAttitude,
     VelocityYaw,
 )
@@ -24,7 +24,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
-each_signal = pytest.mark.parametrize("kind", get_args(Signal), ids=lambda kind: kind.__name__)
+each_signal = pytest.mark.parametrize("kind", get_args(Command), ids=lambda kind: kind.__name__)
 
 
 class Reading(eqx.Module):
@@ -84,7 +84,7 @@ def test_every_signal_goes_to_columns_and_back(kind):
 
 
 def test_columns_tell_every_signal_from_every_other():
-    kinds = get_args(Signal)
+    kinds = get_args(Command)
     assert len({frozenset(column_names(kind)) for kind in kinds}) == len(kinds)
 
 

@@ -3,7 +3,7 @@
 import jax
 import pytest
 
-from kittiwake.core.copies import anew, each_with
+from kittiwake.core.copies import fresh_copy, replicate_with
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 
@@ -12,7 +12,7 @@ START = Start(Vec3(1.0, 2.0, 3.0), yaw_rad=0.5)
 
 def test_copies_with_other_values_share_the_rest():
     places = [Vec3(0.0, 0.0, float(z)) for z in range(3)]
-    copies = list(each_with(START, "position_world_m", places))
+    copies = list(replicate_with(START, "position_world_m", places))
     assert [copy.position_world_m for copy in copies] == places
     for copy in copies:
         assert copy.yaw_rad == 0.5
@@ -22,11 +22,11 @@ def test_copies_with_other_values_share_the_rest():
 
 def test_a_field_that_there_is_not_is_an_error():
     with pytest.raises(AttributeError):
-        next(each_with(START, "place", [1.0]))
+        next(replicate_with(START, "place", [1.0]))
 
 
 def test_a_copy_made_anew_is_equal_and_shares_no_record():
-    copy = anew(START)
+    copy = fresh_copy(START)
     assert jax.tree.leaves(copy) == jax.tree.leaves(START)
     assert jax.tree.structure(copy) == jax.tree.structure(START)
     assert copy is not START

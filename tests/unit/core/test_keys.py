@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.core.instrument import Instrument
+from kittiwake.core.component import Scheduled
 from kittiwake.core.keys import named, seed_key
-from kittiwake.core.sensor import AbstractSensor
-from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.instrument import Instrument
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.sim.fleet import Fleet
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from kittiwake.core import registry as registry_module
 from kittiwake.core.errors import KittiwakeError, RegistryError, did_you_mean, nearest
-from kittiwake.core.registry import Entry, Registry
+from kittiwake.core.registry import Registry, RegistryEntry
 
-VECTOR = Entry("kittiwake.geometry.vec3:Vec3", "a vector")
-QUATERNION = Entry("kittiwake.geometry.quaternion:Quaternion", "a rotation")
+VECTOR = RegistryEntry("kittiwake.geometry.vec3:Vec3", "a vector")
+QUATERNION = RegistryEntry("kittiwake.geometry.quaternion:Quaternion", "a rotation")
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@ import ast
 from pathlib import Path
 
 import kittiwake
-from kittiwake.core.field import FIELD
-from kittiwake.core.plume import PLUME
-from kittiwake.core.satellites import SKY
 from kittiwake.core.streams import Stream, draw_stream
-from kittiwake.core.terrain import TERRAIN
-from kittiwake.core.waves import WAVES
-from kittiwake.sim.swarming import RADIO
+from kittiwake.sim.team_radio import RADIO
+from kittiwake.world.field import FIELD
+from kittiwake.world.plume import PLUME
+from kittiwake.world.satellites import SKY
+from kittiwake.world.terrain import TERRAIN
+from kittiwake.world.waves import WAVES
 
 SOURCE = Path(kittiwake.__file__).parent
 

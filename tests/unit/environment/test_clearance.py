@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from kittiwake.core.clearance import POINT, Body
-from kittiwake.core.movers import DeckSurface, Neighbor
-from kittiwake.core.ray import FEW, NOTHING, nearest_obstacle
-from kittiwake.core.support import Support
+from kittiwake.contact.deck import DeckState
 from kittiwake.environment.obstacles.boxes import Box, Platform, Slab
 from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.environment.obstacles.mesh import Mesh
@@ -22,6 +19,9 @@ from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.clearance import POINT, Body
+from kittiwake.world.moving_obstacles import DeckSurface, VehicleObstacle
+from kittiwake.world.ray import FEW, NOTHING, nearest_obstacle
 
 # sums and roots of numbers of a few meters in double precision
 EXACT_M = 1e-9
@@ -226,10 +226,10 @@ def test_the_nearest_of_many_is_told_by_its_place():
 
 def test_decks_and_neighbors_are_near_as_what_they_are():
     still = Vec3(0.0, 0.0, 0.0)
-    deck = Support(PLACE, Quaternion.identity(), still, still, 2.0, 4.0)
+    deck = DeckState(PLACE, Quaternion.identity(), still, still, 2.0, 4.0)
     point = PLACE + Vec3(2.0, 0.0, 1.0)
     assert float(DeckSurface(deck).clearance_m(point)) == pytest.approx(math.sqrt(2.0))
-    other = Neighbor(Sphere(PLACE, 0.5), PLACE, still, still, jnp.asarray(True))
+    other = VehicleObstacle(Sphere(PLACE, 0.5), PLACE, still, still, jnp.asarray(True))
     assert float(other.clearance_m(point)) == pytest.approx(math.sqrt(5.0) - 0.5)
 
 

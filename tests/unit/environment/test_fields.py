@@ -7,17 +7,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kittiwake.core.field import Field
 from kittiwake.environment.fields.from_seed import SeededField
-from kittiwake.environment.fields.patches import Patch, Patches
+from kittiwake.environment.fields.patches import FieldPatch, Patches
 from kittiwake.environment.fields.raster import Grid, Raster
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.field import FieldProcess
 
 KEY = jax.random.key(0)
 CELLS = np.array([[1.0, 2.0, 3.0], [4.0, 6.0, 8.0]])
 MAP = Raster(Grid("six.asc", (-3.0, -4.0), 5.0, CELLS))
 KINDS = {
-    "patches": Patches("ug/l", 5.0, (Patch(Vec3(3.0, 4.0, 0.0), 9.0, 4.0),)),
+    "patches": Patches("ug/l", 5.0, (FieldPatch(Vec3(3.0, 4.0, 0.0), 9.0, 4.0),)),
     "from-seed": SeededField("K", 288.0, 2.0, 9.0, 8),
     "raster": MAP,
 }
@@ -110,7 +110,7 @@ def test_gradients_are_finite(kind):
 
 
 def test_a_field_stays_what_was_drawn():
-    field = Field(KINDS["from-seed"])
+    field = FieldProcess(KINDS["from-seed"])
     begun = field.init(KEY)
     later, seen = field.step(begun, 3.0, 1.0, jax.random.key(5))
     assert all(map(np.array_equal, jax.tree.leaves(later), jax.tree.leaves(begun)))

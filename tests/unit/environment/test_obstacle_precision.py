@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.ray import Ray, cast, unit
 from kittiwake.environment import OBSTACLES
 from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.environment.obstacles.hallway import Hallway
@@ -21,6 +20,7 @@ from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import build_component
 from kittiwake.sensors import SENSORS
+from kittiwake.world.ray import Ray, cast, unit
 
 ORIGIN, EAST = Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0)
 TURNED = {"yaw_rad": 0.7, "pitch_rad": -0.4, "roll_rad": 1.1}

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.ray import FEW, NOTHING, Ray, cast
 from kittiwake.environment import OBSTACLES
 from kittiwake.environment.obstacles.boxes import Box, Platform, Slab
 from kittiwake.environment.obstacles.hallway import Hallway
@@ -21,6 +20,7 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import build_component
+from kittiwake.world.ray import FEW, NOTHING, Ray, cast
 
 INFINITE = math.inf
 LONGEST_M = 20.0

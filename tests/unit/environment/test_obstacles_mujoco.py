@@ -9,7 +9,6 @@ import mujoco
 import numpy as np
 import pytest
 
-from kittiwake.core.ray import Ray, cast
 from kittiwake.environment.obstacles.boxes import Box, Platform, Slab
 from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.environment.obstacles.mesh import Mesh
@@ -17,6 +16,7 @@ from kittiwake.environment.obstacles.round import Capsule, Cylinder, Sphere
 from kittiwake.environment.obstacles.sheets import ParabolicSheet, Plane
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.ray import Ray, cast
 
 RAYS = 10_000
 YAW, PITCH, ROLL = 0.7, -0.4, 1.1

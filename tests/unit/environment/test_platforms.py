@@ -31,11 +31,11 @@ def test_velocities_are_the_rates_of_places(time_s):
 
     def place(t):
         support = SAILING.support(t)
-        return (support.center_world_m + support.q_world_from_support.rotate(POINT)).array
+        return (support.center_world_m + support.q_world_from_deck.rotate(POINT)).array
 
     now = SAILING.support(time_s)
     difference = (place(time_s + h) - place(time_s - h)) / (2.0 * h)
-    found = now.velocity_at(now.center_world_m + now.q_world_from_support.rotate(POINT)).array
+    found = now.velocity_at(now.center_world_m + now.q_world_from_deck.rotate(POINT)).array
     # h^2 / 6 times third derivatives below 10, and rounding of 1e-14 over h
     np.testing.assert_allclose(found, difference, atol=2e-9)
 
@@ -45,16 +45,16 @@ def test_a_platform_heaves_rolls_and_pitches_by_what_was_asked_in_the_periods_as
     at = {t: still.support(t) for t in (0.0, 1.0, 2.5, 3.0)}
     heights = [float(at[t].center_world_m.z) for t in (0.0, 1.0, 3.0)]
     np.testing.assert_allclose(heights, [3.0, 3.3, 2.7], atol=1e-12)
-    rolls = [float(at[t].q_world_from_support.to_euler().roll_rad) for t in (0.0, 2.5)]
+    rolls = [float(at[t].q_world_from_deck.to_euler().roll_rad) for t in (0.0, 2.5)]
     np.testing.assert_allclose(rolls, [0.2, -0.2], atol=1e-12)
-    pitches = [float(at[t].q_world_from_support.to_euler().pitch_rad) for t in (0.0, 3.0)]
+    pitches = [float(at[t].q_world_from_deck.to_euler().pitch_rad) for t in (0.0, 3.0)]
     np.testing.assert_allclose(pitches, [0.15, -0.15], atol=1e-12)
 
 
 def test_a_platform_sails_and_turns():
     later = SAILING.support(20.0)
     np.testing.assert_allclose(later.center_world_m.array, [21.0, -8.0, 5.0], atol=1e-9)
-    assert float(later.q_world_from_support.to_euler().yaw_rad) == pytest.approx(
+    assert float(later.q_world_from_deck.to_euler().yaw_rad) == pytest.approx(
         0.4 + 4.0 - 2.0 * math.pi, abs=1e-9
     )
 
@@ -62,7 +62,7 @@ def test_a_platform_sails_and_turns():
 def test_a_fixed_platform_is_tilted_as_asked_and_at_rest():
     fixed = FixedPlatform(Vec3(1.0, 2.0, 3.0), 4.0, 2.0, yaw_rad=0.4, roll_rad=0.1, pitch_rad=-0.2)
     early, late = fixed.support(0.0), fixed.support(100.0)
-    euler = early.q_world_from_support.to_euler()
+    euler = early.q_world_from_deck.to_euler()
     found = [euler.roll_rad, euler.pitch_rad, euler.yaw_rad]
     np.testing.assert_allclose(found, [0.1, -0.2, 0.4], atol=1e-12)
     assert late.center_world_m == early.center_world_m == Vec3(1.0, 2.0, 3.0)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.plume import Plume, Site
-from kittiwake.core.world import FlightArea
 from kittiwake.environment.plumes.dispersion import DispersionPlume
 from kittiwake.environment.plumes.gaussian import GaussianPlume
 from kittiwake.environment.plumes.puffs import PuffPlume
 from kittiwake.environment.plumes.sources import Sources
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
+from kittiwake.world.plume import PlumeProcess, Site
+from kittiwake.world.world import FlightArea
 
 AREA = FlightArea((-100.0, 140.0), (-50.0, 50.0), (0.0, 80.0))
 SITE = Site(Vec3(2.0, 0.0, 0.0), 0.0, AREA)
@@ -37,7 +37,7 @@ def smelled(cloud, x, y, z, time_s=0.0):
 
 def emitted(kind, seconds, seed, dt_s=1.0):
     """The cloud after so many steps."""
-    process, key = Plume(kind, SITE), jax.random.key(seed)
+    process, key = PlumeProcess(kind, SITE), jax.random.key(seed)
 
     def step(cloud, tick):
         time_s = jnp.asarray(tick + 1, float) * dt_s
@@ -178,7 +178,7 @@ def test_puffs_that_the_steps_cannot_keep_up_with_are_refused():
     ],
 )
 def test_puffs_that_are_forgotten_before_their_end_are_remarked_on(interval_s, remembered, said):
-    remarks = puffs(interval_s, 25, remembered).remarks()
+    remarks = puffs(interval_s, 25, remembered).warnings()
     assert [remark for remark in remarks if said is None or said not in remark] == []
     assert len(remarks) == (said is not None)
     assert all(remark.startswith("world.plumes.leak: its puffs are") for remark in remarks)
@@ -187,8 +187,8 @@ def test_puffs_that_are_forgotten_before_their_end_are_remarked_on(interval_s, r
 def test_puffs_that_have_left_the_area_may_be_forgotten():
     long = "time.duration_s=500"
     # of 120 m; the wind is given at 20 feet, and a little weaker at 6 m
-    assert puffs(1.0, 25, 61, long).remarks() == []
-    assert "for the 60.2 s in which" in puffs(1.0, 25, 60, long).remarks()[0]
+    assert puffs(1.0, 25, 61, long).warnings() == []
+    assert "for the 60.2 s in which" in puffs(1.0, 25, 60, long).warnings()[0]
 
 
 def test_middle_of_a_puff_goes_with_the_wind():

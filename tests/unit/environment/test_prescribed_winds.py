@@ -6,7 +6,6 @@ import jax
 import numpy as np
 import pytest
 
-from kittiwake.core.environment import SumOfWinds
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.recording import Recording
 from kittiwake.environment.prescribed_winds import (
@@ -19,6 +18,7 @@ from kittiwake.environment.prescribed_winds import (
 from kittiwake.environment.wind import ShearWind
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
+from kittiwake.world.environment import SumOfWinds
 
 FULL = Vec3(3.0, -2.0, 0.5)
 HEIGHTS_M = (-1.0, 0.0, 6.0, 500.0)
@@ -250,7 +250,7 @@ def test_a_recorded_wind_of_equal_rows_is_steady():
 def test_a_wind_that_no_flight_meets_is_warned_of(given, said):
     found = [
         one
-        for one in load_scenario("hover-pelican", [f"world.wind={given}"]).remarks()
+        for one in load_scenario("hover-pelican", [f"world.wind={given}"]).warnings()
         if one.startswith("world.wind")
     ]
     assert [one.startswith(f"world.wind{said}") for one in found] == ([True] if said else [])

@@ -6,20 +6,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Start
-from kittiwake.core.presence import NO_WAKE, Presence
-from kittiwake.core.strong import strong
-from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.environment.proximity import Proximity
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.interaction_input import NO_WAKE, InteractionInput
+from kittiwake.world.surroundings import Air, Surroundings
 
 ALONE = Surroundings(9.81, Air(288.15, 101325.0, 1.225), Vec3.zero(), 5.0, math.inf)
 
 
 def nearest_m(*places):
-    vehicles = [strong(Presence(Start(place).kinematics(), NO_WAKE)) for place in places]
+    vehicles = [as_arrays(InteractionInput(Start(place).kinematics(), NO_WAKE)) for place in places]
     together = jax.tree.map(lambda *leaves: jnp.stack(leaves), *vehicles)
-    air = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(places)), strong(ALONE))
+    air = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(places)), as_arrays(ALONE))
     return Proximity()(together, air).nearest_vehicle_m
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.environment.regions import LEAST_HALF_M, ForceRegion, WindRegion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
+from kittiwake.world.surroundings import Air, Surroundings
 
 LOW, HIGH = Vec3(-1.0, -2.0, 0.5), Vec3(2.0, 1.0, 3.0)
 SIZE = Vec3(0.6, 0.5, 0.2)

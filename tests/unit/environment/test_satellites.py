@@ -9,10 +9,8 @@ import pytest
 from tests.unit.environment.synthetic_orbits import BEGINS_GPS, place_ecef_m, sp3_lines
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.gps_time import utc_from_gps
-from kittiwake.core.satellites import Satellites
-from kittiwake.core.world import Origin
 from kittiwake.environment.satellites.choice import frame_at
+from kittiwake.environment.satellites.gps_time import utc_from_gps
 from kittiwake.environment.satellites.nominal import (
     EPOCH_UTC,
     GREENWICH_RAD,
@@ -22,7 +20,9 @@ from kittiwake.environment.satellites.nominal import (
 from kittiwake.environment.satellites.precise import PreciseConstellation
 from kittiwake.environment.satellites.range_errors import FirstOrderError
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.scenario.sp3 import read_sp3
+from kittiwake.scenario.files.sp3 import read_sp3
+from kittiwake.world.satellites import SatelliteProcess
+from kittiwake.world.world import Origin
 
 LONDON = Origin(math.radians(51.7119), math.radians(-0.21052), 30.0)
 DAY_S = 86_164.0905
@@ -211,7 +211,7 @@ def test_a_satellites_error_does_not_depend_on_which_others_there_are():
 
     def errors_of(numbers):
         constellation = NominalConstellation(numbers, FirstOrderError())
-        sky = Satellites(constellation.orbits(LONDON, start), constellation.errors)
+        sky = SatelliteProcess(constellation.orbits(LONDON, start), constellation.errors)
         return sky.step(sky.init(key), 0.0, 0.2, key)[1].range_errors_m
 
     many, few = errors_of((3, 7, 11)), errors_of((11, 7))

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.terrain import CLUTTER, OCCLUSION, OPEN
-from kittiwake.core.world import FlightArea
 from kittiwake.environment.terrain import PouredTerrain
 from kittiwake.scenario.load import load_scenario
+from kittiwake.world.terrain import CLUTTER, OCCLUSION, OPEN
+from kittiwake.world.world import FlightArea
 
 AREA = FlightArea((-100.0, 140.0), (-50.0, 50.0), (0.0, 80.0))
 SEEDS = 30

@@ -10,7 +10,6 @@ import pytest
 from scipy.linalg import expm, solve_continuous_lyapunov
 
 from kittiwake.core.kinematics import Start
-from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.environment import TURBULENCE
 from kittiwake.environment.turbulence import (
     TRANSVERSE_WEIGHTS,
@@ -23,6 +22,7 @@ from kittiwake.environment.turbulence import (
     scale_lengths,
 )
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.surroundings import Air, Surroundings
 
 SEEDS = 200
 HEIGHT_M = 5.0

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.water import Waterplane
-from kittiwake.core.waves import WAVES, Sea
 from kittiwake.environment.waves.dispersion import wave_number, wavelength_m
 from kittiwake.environment.waves.irregular import JonswapSea, PiersonMoskowitzSea
 from kittiwake.environment.waves.regular import RegularWaves
 from kittiwake.environment.waves.sea_state import HEIGHTS_M, height_of
 from kittiwake.scenario.load import load_scenario
+from kittiwake.world.water import Waterplane
+from kittiwake.world.waves import WAVES, WaveProcess
 
 G = 9.81
 SWELL = RegularWaves(0.4, 4.0, towards_rad=0.7, phase_rad=0.3)
@@ -24,7 +24,7 @@ each_swell = pytest.mark.parametrize("kind", [SWELL, SHALLOW], ids=["deep", "sha
 
 def sea_at(kind, time_s, seed=0):
     """The waves at a time."""
-    sea = Sea(kind, G)
+    sea = WaveProcess(kind, G)
     begun = sea.init(jax.random.key(seed))
     return sea.step(begun, jnp.asarray(time_s, float), 0.01, jax.random.key(1))[1]
 
@@ -365,7 +365,7 @@ def test_what_is_refused_says_what_to_write(entry, said):
 
 def test_a_sea_steeper_than_seas_are_is_remarked():
     entry = "{type: jonswap, significant_height_m: 0.5, peak_period_s: 2}"
-    said = load_scenario("keep-spot", [f"world.waves={entry}"]).remarks()
+    said = load_scenario("keep-spot", [f"world.waves={entry}"]).warnings()
     assert any("world.waves: its significant height of 0.5 m is more than" in one for one in said)
-    calm = load_scenario("keep-spot", ["world.waves={type: jonswap, sea_state: 2}"]).remarks()
+    calm = load_scenario("keep-spot", ["world.waves={type: jonswap, sea_state: 2}"]).warnings()
     assert not any(WAVES in one for one in calm)

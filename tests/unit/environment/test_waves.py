@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kittiwake.core.ray import Ray, cast
 from kittiwake.environment.obstacles.waves import WavySheet
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.ray import Ray, cast
 
 ORIGIN = Vec3(0.0, 0.0, 0.0)
 SEA = WavySheet(ORIGIN, 0.5, 3.0, 8.0, 6.0)

@@ -5,14 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.estimator import EstimatorInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import PressureMeasurement, RangeMeasurement
-from kittiwake.core.strong import strong
 from kittiwake.estimation.altitude_fusion import AltitudeFusion, Heights
 from kittiwake.estimation.dead_reckoning import DeadReckoning
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.estimator import EstimatorInputs
 from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors.barometer import Barometer
 from kittiwake.sensors.ultrasonic import Ultrasonic
@@ -36,7 +36,7 @@ def weight(*args, **kwargs):
 def flown(start, ranges_m, altitudes_m, fresh=None, *, range_valid=True):
     """Estimates and states by step of a vehicle that hovers, to which this is told."""
     truth = replace(start.kinematics(), specific_force_body_mps2=up(start))
-    begun = strong(FUSION.begin(strong(truth), KEY))
+    begun = as_arrays(FUSION.begin(as_arrays(truth), KEY))
     fresh = np.ones(len(ranges_m), bool) if fresh is None else fresh
 
     def step(state, told):
@@ -44,7 +44,7 @@ def flown(start, ranges_m, altitudes_m, fresh=None, *, range_valid=True):
             "ultrasonic": RangeMeasurement(told[0], jnp.asarray(range_valid)),
             "barometer": PressureMeasurement(jnp.zeros(()), told[1]),
         }
-        inputs = EstimatorInputs(strong(truth), said, dict.fromkeys(said, told[2]))
+        inputs = EstimatorInputs(as_arrays(truth), said, dict.fromkeys(said, told[2]))
         state, estimate = FUSION.step(state, inputs, DT_S, KEY)
         return state, (state, estimate)
 

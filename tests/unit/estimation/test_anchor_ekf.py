@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.estimator import EstimatorInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import AnchorMeasurement
-from kittiwake.core.strong import strong
 from kittiwake.estimation.anchor_ekf import AnchorEkf
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.estimator import EstimatorInputs
 from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors.anchor_ranging import AnchorRanging
 
@@ -24,12 +24,12 @@ MOVED = "vehicles.ar-drone.estimator.anchors_world_m"
 
 
 def begun(estimator=FILTER):
-    return strong(estimator.begin(strong(START.kinematics()), KEY))
+    return as_arrays(estimator.begin(as_arrays(START.kinematics()), KEY))
 
 
 def told(range_m, anchor, *, fresh=True, valid=True):
     said = AnchorMeasurement(jnp.asarray(range_m), jnp.asarray(anchor), jnp.asarray(valid))
-    truth = strong(START.kinematics())
+    truth = as_arrays(START.kinematics())
     return EstimatorInputs(truth, {"anchor-ranging": said}, {"anchor-ranging": jnp.asarray(fresh)})
 
 

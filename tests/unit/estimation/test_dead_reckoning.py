@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.estimator import EstimatorInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import InertialMeasurement
-from kittiwake.core.strong import strong
 from kittiwake.estimation.dead_reckoning import DeadReckoning
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.estimator import EstimatorInputs
 from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors.barometer import Barometer
 from kittiwake.sensors.imu import Imu
@@ -36,7 +36,7 @@ def reading(time_s):
     swing = -SWING * BEAT**2 * jnp.cos(BEAT * time_s)
     force = Vec3(jnp.zeros(()), jnp.asarray(RADIUS * OMEGA**2), GRAVITY + swing)
     rate = Vec3(jnp.zeros(()), jnp.zeros(()), jnp.asarray(OMEGA))
-    return strong(InertialMeasurement(force, rate))
+    return as_arrays(InertialMeasurement(force, rate))
 
 
 def reckoned(period_s, dt_s=None, lasts_s=LASTS_S):
@@ -46,7 +46,7 @@ def reckoned(period_s, dt_s=None, lasts_s=LASTS_S):
     start = Start(
         Vec3(*place_m(0.0).tolist()), velocity_world_mps=Vec3(RADIUS * OMEGA, 0.0, 0.0)
     ).kinematics()
-    begun = strong(RECKONING.begin(strong(start), KEY))
+    begun = as_arrays(RECKONING.begin(as_arrays(start), KEY))
 
     def step(state, tick):
         told, fresh = reading(tick.astype(float) * dt_s), tick % every == 0
@@ -80,7 +80,7 @@ def test_between_readings_the_last_one_leads_on():
 
 
 def test_it_believes_in_its_start_until_the_unit_speaks():
-    start = strong(Start(Vec3(1.0, 2.0, 3.0), yaw_rad=0.5).kinematics())
+    start = as_arrays(Start(Vec3(1.0, 2.0, 3.0), yaw_rad=0.5).kinematics())
     silent = EstimatorInputs(start, {"imu": reading(0.0)}, {"imu": jnp.asarray(False)})
     state, estimate = RECKONING.step(RECKONING.begin(start, KEY), silent, 0.01, KEY)
     _, estimate = RECKONING.step(state, silent, 0.01, KEY)

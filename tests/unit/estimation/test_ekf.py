@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.estimator import EstimatorInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import (
     GnssMeasurement,
@@ -15,15 +15,15 @@ from kittiwake.core.measurements import (
     PressureMeasurement,
 )
 from kittiwake.core.standard_altitude import standard_altitude
-from kittiwake.core.strong import strong
 from kittiwake.estimation.ekf import Ekf
 from kittiwake.estimation.ekf_parameters import (
     AccelerometerErrors,
+    FilterAssumptions,
     GyroscopeErrors,
     StartErrors,
-    Told,
 )
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.estimator import EstimatorInputs
 from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors.barometer import Barometer
 from kittiwake.sensors.gnss import Gnss
@@ -44,13 +44,13 @@ KEY = jax.random.key(1)
 def said(place=START.position_world_m):
     """What sensors without errors say of a body that stands still."""
     q = START.kinematics().q_world_from_body
-    return strong(
+    return as_arrays(
         {
             "imu": InertialMeasurement(Vec3(0.0, 0.0, 9.80665), Vec3.zero()),
             "gnss": GnssMeasurement(place, Vec3.zero(), 9, 1.0, 1.5, 1.8, 1.0, valid=True),
             "barometer": PressureMeasurement(101300.0, place.z),
             "magnetometer": MagneticMeasurement(
-                q.inverse().rotate(Told.usual().magnetic_field_world_t)
+                q.inverse().rotate(FilterAssumptions.usual().magnetic_field_world_t)
             ),
         }
     )
@@ -58,7 +58,7 @@ def said(place=START.position_world_m):
 
 def inputs(fresh):
     return EstimatorInputs(
-        strong(START.kinematics()),
+        as_arrays(START.kinematics()),
         said(),
         {name: jnp.asarray(name in fresh) for name in SENSORS},
     )
@@ -67,7 +67,7 @@ def inputs(fresh):
 def stood(ekf, fresh, steps=100):
     """The state after so many steps of 10 ms in which these sensors speak."""
     still = dataclasses.replace(START, velocity_world_mps=Vec3.zero())
-    first = ekf.begin(strong(still.kinematics()), KEY)
+    first = ekf.begin(as_arrays(still.kinematics()), KEY)
 
     def carry_on(state, _):
         later, estimate = ekf.step(state, inputs(fresh), 0.01, KEY)
@@ -94,7 +94,7 @@ def test_sensors_correct_what_the_inertial_unit_cannot_know():
 def test_without_anything_new_the_estimate_only_loses():
     state, _ = stood(Ekf(), ("imu",))
     assert (
-        deviations(state)[:9] >= deviations(Ekf().begin(strong(Start().kinematics()), KEY))[:9]
+        deviations(state)[:9] >= deviations(Ekf().begin(as_arrays(Start().kinematics()), KEY))[:9]
     ).all()
     assert np.isfinite(deviations(state)).all()
 
@@ -108,7 +108,7 @@ def test_a_sensor_is_left_out_by_null(left_out):
 
 def test_the_first_errors_are_as_large_as_they_are_said_to_be():
     ekf = Ekf(start_errors=StartErrors(0.5, 0.1, 0.02, 0.05))
-    start = strong(START.kinematics())
+    start = as_arrays(START.kinematics())
 
     def errors(key):
         believed = ekf.begin(start, key).belief
@@ -184,8 +184,8 @@ def test_a_fix_that_is_not_valid_tells_nothing():
     measurements = said()
     wrong = dataclasses.replace(measurements["gnss"], valid=jnp.asarray(False), hdop=0.0, vdop=0.0)
     fed = inputs(ALL)
-    without = dataclasses.replace(fed, measurements={**measurements, "gnss": strong(wrong)})
-    state = Ekf().begin(strong(START.kinematics()), KEY)
+    without = dataclasses.replace(fed, measurements={**measurements, "gnss": as_arrays(wrong)})
+    state = Ekf().begin(as_arrays(START.kinematics()), KEY)
     step = jax.jit(lambda fed: Ekf().step(state, fed, 0.01, KEY)[0])
     heard, deaf = step(fed), step(without)
     assert deviations(deaf)[0] > deviations(heard)[0]

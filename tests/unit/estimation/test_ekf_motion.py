@@ -20,7 +20,7 @@ from kittiwake.estimation.ekf_parameters import (
     GyroscopeErrors,
     SatelliteErrors,
 )
-from kittiwake.estimation.ekf_state import ERRORS, MOTION, SATELLITE_ERROR, Belief, Reading
+from kittiwake.estimation.ekf_state import ERRORS, MOTION, SATELLITE_ERROR, Belief, ImuReading
 from kittiwake.geometry.quaternion import Quaternion
 
 GRAVITY_MPS2 = 9.81
@@ -58,7 +58,7 @@ def flown(step_s, duration_s):
     said = jnp.asarray(np.concatenate([force_body(times), rates_body(times)]).T)
 
     def carry_on(belief, pair):
-        before, after = (Reading(one[:3], one[3:]) for one in pair)
+        before, after = (ImuReading(one[:3], one[3:]) for one in pair)
         return mechanised(belief, before, after, GRAVITY_MPS2, step_s)[0], None
 
     return jax.jit(lambda: jax.lax.scan(carry_on, at_rest(), (said[:-1], said[1:]))[0])()
@@ -105,7 +105,9 @@ def typical():
         Quaternion(*jnp.asarray(draws.normal(size=4))).normalized(),
         jnp.asarray(deviations * draws.normal(size=37)),
     )
-    readings = [Reading(jnp.asarray(force_body(t)), jnp.asarray(rates_body(t))) for t in (1, 1.005)]
+    readings = [
+        ImuReading(jnp.asarray(force_body(t)), jnp.asarray(rates_body(t))) for t in (1, 1.005)
+    ]
     return believed, *readings
 
 
@@ -143,7 +145,7 @@ def test_the_transition_is_the_slope_of_the_navigation():
 def carried():
     """The covariance of a body that rests, after 20 s; a fix of the start, biases, tilts, noise."""
     with jax.enable_x64(True):
-        still = Reading(jnp.asarray([0.0, 0.0, GRAVITY_MPS2]), jnp.zeros(3))
+        still = ImuReading(jnp.asarray([0.0, 0.0, GRAVITY_MPS2]), jnp.zeros(3))
         variances = np.zeros(ERRORS)
         variances[:9] = [0.25, 0.25, 0.25, 0.01, 0.01, 0.01, 1e-4, 1e-4, 4e-4]
         variances[9:12], variances[15:18] = 1e-6, 4e-4

@@ -9,7 +9,7 @@ from kittiwake.core.measurements import GnssMeasurement, RangeMeasurement
 from kittiwake.estimation import ekf_updates as updates
 from kittiwake.estimation.ekf_motion import mechanised, rotation_matrix
 from kittiwake.estimation.ekf_parameters import SatelliteErrors
-from kittiwake.estimation.ekf_state import ERRORS, Advance, Belief, Reading
+from kittiwake.estimation.ekf_state import ERRORS, Advance, Belief, ImuReading
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 
@@ -18,7 +18,7 @@ SENSORS = ("field", "altitude", "range", "fix")
 
 
 def reading():
-    return Reading(jnp.asarray([0.3, -0.2, 10.2]), jnp.asarray([0.4, -0.6, 0.5]))
+    return ImuReading(jnp.asarray([0.3, -0.2, 10.2]), jnp.asarray([0.4, -0.6, 0.5]))
 
 
 def believed():
@@ -92,7 +92,7 @@ def test_an_update_is_that_of_a_plain_kalman_filter():
     draws = np.random.default_rng(3)
     p, h = covariance_of(1), draws.normal(size=(3, ERRORS))
     r, nu = np.diag([0.5, 1.0, 2.0]), draws.normal(size=3)
-    told = updates.Observation(*map(jnp.asarray, (nu, h, r)), counts=jnp.asarray(True))
+    told = updates.MeasurementUpdate(*map(jnp.asarray, (nu, h, r)), counts=jnp.asarray(True))
     belief, found = updates.updated(believed(), jnp.asarray(p), told, 1e3)
     gain = np.linalg.solve(h @ p @ h.T + r, h @ p).T
     # sums of 46 products of the order of one
@@ -113,7 +113,7 @@ def test_what_is_off_by_more_than_the_gate_tells_nothing(off_m, believable):
     told = observing("altitude")(believed())
     covariance = jnp.diag(jnp.full(ERRORS, 0.01))
     deviation = float(jnp.sqrt((told.by_error @ covariance @ told.by_error.T + told.noise)[0, 0]))
-    told = updates.Observation(
+    told = updates.MeasurementUpdate(
         jnp.asarray([off_m * deviation]), told.by_error, told.noise, told.counts
     )
     belief, after = updates.updated(believed(), covariance, told, GATE)

@@ -4,11 +4,11 @@ import pytest
 from tests.unit.sensors.sampling import seen
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.estimator import EstimatorInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.estimation.qrsim_estimate import QRSimEstimate
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.estimator import EstimatorInputs
 from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors.altimeter import Altimeter
 from kittiwake.sensors.gnss import Gnss

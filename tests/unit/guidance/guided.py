@@ -8,18 +8,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kittiwake.core.guidance import GuidanceInputs
+from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.commands import CommandChoice, MotorsOff, PositionYaw
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import Off, OneOf, PositionYaw
-from kittiwake.core.situation import Situation
-from kittiwake.core.strong import like, strong
-from kittiwake.core.world import FlightArea, Origin
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import GuidanceInputs
+from kittiwake.world.world import FlightArea, Origin
 
 KEY = jax.random.key(0)
 DT_S = 0.02
 # a world without limits, for what is prepared for any
-ANYWHERE = Situation(
+ANYWHERE = BuildContext(
     SimpleNamespace(area=FlightArea(), obstacles=(), ground_z_m=-1e5, origin=Origin()),
     None,
     Start(),
@@ -44,11 +44,11 @@ def fly(guidance, start, duration_s, rate_per_s=1.5, max_speed_mps=3.0, lag_s=DT
     def once(carried, time_s):
         state, place, velocity = carried
         later, asked = guidance.step(state, inputs_at(place, time_s, velocity), DT_S, KEY)
-        given = asked if isinstance(asked, OneOf) else OneOf((asked,), 0)
+        given = asked if isinstance(asked, CommandChoice) else CommandChoice((asked,), 0)
         off, point = jnp.asarray(False), place
-        for number, signal in enumerate(given.signals):
+        for number, signal in enumerate(given.commands):
             meant = given.place == number
-            if isinstance(signal, Off):
+            if isinstance(signal, MotorsOff):
                 off = meant
             elif isinstance(signal, PositionYaw):
                 point = jax.tree.map(
@@ -62,10 +62,10 @@ def fly(guidance, start, duration_s, rate_per_s=1.5, max_speed_mps=3.0, lag_s=DT
         velocity = jax.tree.map(lambda a, b: jnp.where(off, a, b), Vec3(0.0, 0.0, -1.0), towards)
         moved = place + velocity * DT_S
         moved = Vec3(moved.x, moved.y, jnp.maximum(moved.z, 0.0))
-        carried = like((later, moved, velocity), carried)
+        carried = match_dtypes((later, moved, velocity), carried)
         row = (time_s, place, point, off, guidance.phase(later), guidance.finished(later))
-        return carried, strong(row)
+        return carried, as_arrays(row)
 
-    begun = strong((guidance.init(KEY), start, ORIGIN))
+    begun = as_arrays((guidance.init(KEY), start, ORIGIN))
     times = jnp.asarray(np.arange(round(duration_s / DT_S)) * DT_S)
     return eqx.filter_jit(lambda state: jax.lax.scan(once, state, times)[1])(begun)

@@ -9,13 +9,10 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
+from kittiwake.core.commands import PositionYaw, ThrustAttitude, VelocityYaw
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.guidance import AvoidanceInputs
 from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import RangeMeasurement, RangesMeasurement
-from kittiwake.core.sensor import AbstractSensor
-from kittiwake.core.signals import PositionYaw, ThrustAttitude, VelocityYaw
-from kittiwake.core.situation import Situation
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.avoidance.barrier import Barrier
@@ -23,6 +20,9 @@ from kittiwake.guidance.avoidance.gageik import Gageik
 from kittiwake.guidance.avoidance.half_spaces import nearest_point
 from kittiwake.guidance.avoidance.repulsion import Repulsion
 from kittiwake.guidance.avoidance.wagster import Wagster
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import AvoidanceInputs
+from kittiwake.interfaces.sensor import AbstractSensor
 
 KEY = jax.random.key(0)
 DT_S = 0.05
@@ -49,7 +49,7 @@ class Looking(AbstractSensor):
 
 
 def ready(avoidance, looks=RING, name="ring"):
-    return avoidance.prepared(Situation(None, None, Start(), {name: Looking(looks)}))
+    return avoidance.prepare(BuildContext(None, None, Start(), {name: Looking(looks)}))
 
 
 def seeing(signal, distances, start=None, *, fresh=True):
@@ -255,11 +255,11 @@ def test_barrier_remembers_where_it_saw_something():
 
 
 def test_several_sensors_are_put_together_in_order():
-    situation = Situation(
+    context = BuildContext(
         *(None, None, Start()),
         {"ring": Looking(RING), "clock": Looking(None), "nose": Looking(RING[:1])},
     )
-    own = Repulsion().prepared(situation)
+    own = Repulsion().prepare(context)
     assert own.sensors == ("ring", "nose")
     assert own.looks_body.shape == (5, 3)
     inputs = seeing(ThrustAttitude(5.0, Quaternion.identity()), [NOTHING] * 4)
@@ -280,7 +280,7 @@ def test_several_sensors_are_put_together_in_order():
 def test_sensors_that_are_missing_are_refused_with_those_at_hand(wanted, said):
     sensors = {"ring": Looking(RING), "clock": Looking(None)}
     with pytest.raises(ScenarioError, match=said):
-        Gageik(sensors=wanted).prepared(Situation(None, None, Start(), sensors))
+        Gageik(sensors=wanted).prepare(BuildContext(None, None, Start(), sensors))
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,15 @@ import pytest
 from tests.unit.guidance.guided import DT_S, KEY, inputs_at
 
 import kittiwake as kw
+from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.commands import CommandChoice
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.measurements import DeckMeasurement, MarkerMeasurement
-from kittiwake.core.signals import OneOf
-from kittiwake.core.strong import like, strong
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.deck import BelievedDeck
-from kittiwake.guidance.deck_landing import DeckLanding
-from kittiwake.guidance.follow_deck import FollowDeck
-from kittiwake.guidance.vtol import Vtol
+from kittiwake.guidance.landing.deck_estimate import DeckEstimate
+from kittiwake.guidance.landing.deck_landing import DeckLanding
+from kittiwake.guidance.landing.follow_deck import FollowDeck
+from kittiwake.guidance.landing.vtol import Vtol
 
 SPEED_MPS = Vec3(1.0, -0.5, 0.0)
 BEGAN_M = Vec3(3.0, 2.0, 0.35)
@@ -27,7 +27,7 @@ STANDING_M = 0.06
 def told(time_s, velocity=SPEED_MPS):
     """What a beacon says of a deck that sails straight on."""
     place = BEGAN_M + SPEED_MPS * time_s
-    return DeckMeasurement(*strong((place, velocity, 0.0)))
+    return DeckMeasurement(*as_arrays((place, velocity, 0.0)))
 
 
 def believed(says, smoothing_s, every=5, steps=400):
@@ -42,10 +42,10 @@ def believed(says, smoothing_s, every=5, steps=400):
             measurements={"deck": says(time_s)},
             fresh={"deck": fresh},
         )
-        later = like(carried.at(here, "deck", smoothing_s, DT_S), carried)
+        later = match_dtypes(carried.at(here, "deck", smoothing_s, DT_S), carried)
         return later, later
 
-    begun = strong(BelievedDeck.unknown())
+    begun = as_arrays(DeckEstimate.unknown())
     return jax.jit(lambda deck: jax.lax.scan(once, deck, jnp.arange(steps))[1])(begun)
 
 
@@ -62,7 +62,7 @@ def test_between_messages_a_deck_goes_on_at_its_velocity(smoothing_s):
 def test_the_velocity_of_a_deck_that_is_only_seen_follows_from_its_places():
     def says(time_s):
         away = BEGAN_M + SPEED_MPS * time_s - Vec3(0.0, 0.0, 2.0)
-        return MarkerMeasurement(*strong((away, 0.0)), valid=jnp.asarray(True))
+        return MarkerMeasurement(*as_arrays((away, 0.0)), valid=jnp.asarray(True))
 
     deck = believed(says, 0.2)
     np.testing.assert_allclose(deck.velocity_world_mps.x[-50:], 1.0, atol=1e-3)
@@ -72,7 +72,7 @@ def test_the_velocity_of_a_deck_that_is_only_seen_follows_from_its_places():
 def test_what_is_not_valid_is_not_believed():
     def says(time_s):
         del time_s
-        return MarkerMeasurement(*strong((BEGAN_M, 0.0)), valid=jnp.asarray(False))
+        return MarkerMeasurement(*as_arrays((BEGAN_M, 0.0)), valid=jnp.asarray(False))
 
     assert not np.asarray(believed(says, 0.2).seen).any()
 
@@ -121,8 +121,8 @@ def flown(
             place, time_s, motion, measurements={"deck": told(time_s)}, fresh={"deck": fresh}
         )
         later, asked = guidance.step(state, here, DT_S, KEY)
-        given = asked if isinstance(asked, OneOf) else OneOf((asked,), 0)
-        goal = given.signals[0]
+        given = asked if isinstance(asked, CommandChoice) else CommandChoice((asked,), 0)
+        goal = given.commands[0]
         off = jnp.asarray(given.place == 1)
         error = goal.position_world_m - place
         motion = goal.velocity_world_mps + error * 3.0 + Vec3(push(time_s), 0.0, 0.0)
@@ -141,9 +141,9 @@ def flown(
             guidance.phase(later),
             jnp.asarray(guidance.finished(later)),
         )
-        return like((later, moved, motion), carried), strong(row)
+        return match_dtypes((later, moved, motion), carried), as_arrays(row)
 
-    begun = strong((guidance.init(KEY), start, Vec3(0.0, 0.0, 0.0)))
+    begun = as_arrays((guidance.init(KEY), start, Vec3(0.0, 0.0, 0.0)))
     ticks = jnp.arange(round(duration_s / DT_S))
     rows = jax.jit(lambda state: jax.lax.scan(once, state, ticks)[1])(begun)
     return jax.tree.map(np.asarray, rows)

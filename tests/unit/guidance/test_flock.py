@@ -12,8 +12,8 @@ from tests.unit.swarm.companies import company, peer
 from kittiwake.core.errors import CommandError
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.flock import Flock
-from kittiwake.guidance.hold import Hold
-from kittiwake.guidance.mission import Mission, Step
+from kittiwake.guidance.maneuvers.hold import Hold
+from kittiwake.guidance.mission import Mission, MissionStep
 from kittiwake.swarm.alignment import Alignment
 from kittiwake.swarm.cohesion import Cohesion
 from kittiwake.swarm.formation import Formation
@@ -29,7 +29,7 @@ NORTH = Targeting(target_world_m=Vec3(0.0, 2.0, 0.0), gain_hz=1.0, limit_mps=5.0
 
 def wanted(flock, peers=None, state=None):
     state = flock.init(KEY) if state is None else state
-    inputs = inputs_at(Vec3.zero(), peers=company() if peers is None else peers)
+    inputs = inputs_at(Vec3.zero(), neighbors=company() if peers is None else peers)
     return np.asarray(flock.step(state, inputs, DT_S, KEY)[1].velocity_world_mps.array)
 
 
@@ -76,7 +76,7 @@ def test_feed_forward_is_the_derivative_of_the_velocity_while_all_go_straight_on
         inputs = inputs_at(
             Vec3.of(place + after_s * speed),
             velocity=Vec3.of(speed),
-            peers=others.after(after_s),
+            neighbors=others.after(after_s),
         )
         return flock.step(flock.init(KEY), inputs, DT_S, KEY)[1]
 
@@ -102,7 +102,7 @@ def test_feed_forward_is_the_derivative_of_the_velocity_while_all_go_straight_on
 def test_feed_forward_of_one_that_is_alone_or_at_its_target_is_finite():
     for place in (Vec3.zero(), Vec3(1.0, 0.0, 0.0)):
         flock = Flock((Separation(), Alignment(), Cohesion(), EAST), feed_forward=True)
-        inputs = inputs_at(place, peers=company(peer(place.array)))
+        inputs = inputs_at(place, neighbors=company(peer(place.array)))
         asked = flock.step(flock.init(KEY), inputs, DT_S, KEY)[1]
         assert np.isfinite(asked.acceleration_world_mps2.array).all()
 
@@ -139,17 +139,21 @@ def test_what_cannot_be_flown_is_refused(make, message):
 
 def test_a_mission_switches_its_flocks():
     flock = Flock((EAST, NORTH), limit_mps=10.0)
-    mission = Mission((Step(Hold(), for_s=1.0), Step(flock)))
+    mission = Mission((MissionStep(Hold(), for_s=1.0), MissionStep(flock)))
     assert mission.hears
-    assert not Mission((Step(Hold()),)).hears
+    assert not Mission((MissionStep(Hold()),)).hears
     assert mission.behavior_names == ("targeting", "targeting-2")
     assert not mission.feeds_forward
-    assert Mission((Step(Hold()), Step(replace(flock, feed_forward=True)))).feeds_forward
-    assert Mission((Step(flock), Step(Flock((NORTH,))))).behavior_names == ("targeting",)
+    assert Mission(
+        (MissionStep(Hold()), MissionStep(replace(flock, feed_forward=True)))
+    ).feeds_forward
+    assert Mission((MissionStep(flock), MissionStep(Flock((NORTH,))))).behavior_names == (
+        "targeting",
+    )
     assert Hold().behavior_names == ()
     state = mission.switched(mission.init(KEY), ["targeting"])
     np.testing.assert_array_equal(state.steps[1].active, [True, False])
     with pytest.raises(CommandError, match="no step of this mission has behaviors"):
-        Mission((Step(Hold()),)).switched(mission.init(KEY), ["targeting"])
+        Mission((MissionStep(Hold()),)).switched(mission.init(KEY), ["targeting"])
     with pytest.raises(CommandError, match="this guidance has no behaviors"):
         Hold().switched(jnp.zeros(()), ["targeting"])

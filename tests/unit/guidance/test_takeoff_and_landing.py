@@ -3,8 +3,8 @@ import pytest
 from tests.unit.guidance.guided import DT_S, fly
 
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.land import Land
-from kittiwake.guidance.takeoff import Takeoff
+from kittiwake.guidance.landing.land import Land
+from kittiwake.guidance.maneuvers.takeoff import Takeoff
 
 PAD = Vec3(1.0, -2.0, 0.5)
 ALOFT = Vec3(1.0, -2.0, 10.0)

@@ -9,7 +9,7 @@ import trimesh
 from kittiwake.core.errors import MissingExtraError
 from kittiwake.core.look import Look
 from kittiwake.core.view import View
-from kittiwake.physics.mujoco_studio import MOST_SEGMENTS, Line, Studio
+from kittiwake.physics.mujoco_studio import MOST_SEGMENTS, Polyline, Studio
 
 WIDTH, HEIGHT = 160, 120
 HEIGHT_RAD = 0.7
@@ -64,7 +64,7 @@ def test_a_picture_has_the_asked_size_and_light_on_it(studio):
 
 def test_pictures_do_not_depend_on_the_one_before(studio):
     other = View(np.array([2.0, 5.0, 4.0]), np.array([1.0, 0.0, 0.0]))
-    line = Line(np.array([[0.0, -1.0, 1.0], [0.0, 1.0, 2.0]]), GREEN)
+    line = Polyline(np.array([[0.0, -1.0, 1.0], [0.0, 1.0, 2.0]]), GREEN)
     first = studio.picture([(ORIGIN, UPRIGHT)], [], AHEAD)
     studio.picture([(ORIGIN + 1.0, np.array([[0.7, 0.7, 0.1, 0.0]]))], [line], other)
     assert np.array_equal(studio.picture([(ORIGIN, UPRIGHT)], [], AHEAD), first)
@@ -87,7 +87,7 @@ def test_what_is_nowhere_is_not_drawn(studio):
 
 
 def test_a_line_has_its_color_and_its_place(studio):
-    line = Line(np.array([[-1.0, 1.0, 1.5], [-1.0, -1.0, 1.5]]), (40, 100, 60), 4.0)
+    line = Polyline(np.array([[-1.0, 1.0, 1.5], [-1.0, -1.0, 1.5]]), (40, 100, 60), 4.0)
     picture = studio.picture([(np.full((1, 3), np.nan), UPRIGHT)], [line], AHEAD)
     column, row = AHEAD.pixels(np.array([[-1.0, 0.0, 1.5]]), WIDTH, HEIGHT)[0].round().astype(int)
     assert np.abs(picture[row, column].astype(int) - [40, 100, 60]).max() <= 3
@@ -96,7 +96,7 @@ def test_a_line_has_its_color_and_its_place(studio):
 def test_lines_may_have_more_points_than_there_is_room_for(studio):
     y = np.linspace(1.0, -1.0, 2 * MOST_SEGMENTS)
     points = np.stack([np.full_like(y, -1.0), y, np.full_like(y, 1.5)], axis=1)
-    picture = studio.picture([(ORIGIN, UPRIGHT)], [Line(points, (40, 100, 60), 4.0)], AHEAD)
+    picture = studio.picture([(ORIGIN, UPRIGHT)], [Polyline(points, (40, 100, 60), 4.0)], AHEAD)
     column, row = AHEAD.pixels(np.array([[-1.0, 0.0, 1.5]]), WIDTH, HEIGHT)[0].round().astype(int)
     assert np.abs(picture[row, column].astype(int) - [40, 100, 60]).max() <= 3
 
@@ -192,5 +192,5 @@ def test_lines_that_let_light_through_are_mixed_with_what_is_behind(studio):
     points = np.array([[-1.0, 1.0, 1.5], [-1.0, -1.0, 1.5]])
     column, row = AHEAD.pixels(np.array([[-1.0, 0.0, 1.5]]), WIDTH, HEIGHT)[0].round().astype(int)
     behind = studio.picture(nowhere, [], AHEAD)[row, column].astype(float)
-    mixed = studio.picture(nowhere, [Line(points, (40, 100, 60), 4.0, 0.5)], AHEAD)[row, column]
+    mixed = studio.picture(nowhere, [Polyline(points, (40, 100, 60), 4.0, 0.5)], AHEAD)[row, column]
     assert mixed == pytest.approx(0.5 * behind + 0.5 * np.array([40, 100, 60]), abs=3.0)

@@ -4,8 +4,8 @@ from math import inf
 
 import numpy as np
 
-from kittiwake.runtime.clock import Clock
-from kittiwake.runtime.live import LiveCourse
+from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.live_executor import LiveExecutor
 from kittiwake.runtime.simulation import Simulation
 
 
@@ -15,7 +15,7 @@ class Hands:
     def __init__(self, scenario, course=None):
         self.scenario = scenario
         if course is None:
-            course = LiveCourse(scenario, Simulation(scenario).program, Clock(inf))
+            course = LiveExecutor(scenario, Simulation(scenario).program, RealTimeClock(inf))
         self.course = course
         self.start = self.course.begin(scenario.seed, 0)
         self.begin()

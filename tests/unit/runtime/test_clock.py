@@ -6,7 +6,7 @@ from time import monotonic
 import pytest
 
 from kittiwake.runtime import clock
-from kittiwake.runtime.clock import LATE_S, Clock
+from kittiwake.runtime.clock import LATE_S, RealTimeClock
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def wall(monkeypatch):
 
 @pytest.mark.parametrize("speed", [0.1, 1.0, 10.0])
 def test_simulated_time_comes_at_its_speed(wall, speed):
-    clock = Clock(speed)
+    clock = RealTimeClock(speed)
     assert clock.wait(3.0)
     assert not clock.wait(3.5)
     wall.now_s += 0.49 / speed
@@ -33,12 +33,12 @@ def test_simulated_time_comes_at_its_speed(wall, speed):
 
 
 def test_at_infinite_speed_nothing_waits(wall):
-    clock = Clock(inf)
+    clock = RealTimeClock(inf)
     assert all(clock.wait(float(time_s)) for time_s in range(1000))
 
 
 def test_a_clock_waits_on_the_wall():
-    clock = Clock(1.0)
+    clock = RealTimeClock(1.0)
     assert clock.wait(0.0)
     began_s = monotonic()
     while not clock.wait(0.03):
@@ -47,7 +47,7 @@ def test_a_clock_waits_on_the_wall():
 
 
 def test_while_it_is_paused_nothing_comes(wall):
-    clock = Clock(1.0)
+    clock = RealTimeClock(1.0)
     clock.wait(0.0)
     clock.paused = True
     wall.now_s += 100.0
@@ -56,7 +56,7 @@ def test_while_it_is_paused_nothing_comes(wall):
 
 
 def test_a_pause_is_not_caught_up_with(wall):
-    clock = Clock(1.0)
+    clock = RealTimeClock(1.0)
     clock.wait(0.0)
     clock.paused = True
     wall.now_s += 100.0
@@ -66,7 +66,7 @@ def test_a_pause_is_not_caught_up_with(wall):
 
 
 def test_a_step_lets_one_block_through_and_another_one_another(wall):
-    clock = Clock(inf)
+    clock = RealTimeClock(inf)
     clock.paused = True
     clock.step()
     assert clock.wait(0.0)
@@ -77,14 +77,14 @@ def test_a_step_lets_one_block_through_and_another_one_another(wall):
 
 
 def test_a_step_of_a_flight_that_goes_on_is_none(wall):
-    clock = Clock(inf)
+    clock = RealTimeClock(inf)
     clock.step()
     clock.paused = True
     assert not clock.wait(0.0)
 
 
 def test_what_ends_waits_for_nothing(wall):
-    clock = Clock(0.1)
+    clock = RealTimeClock(0.1)
     clock.wait(0.0)
     clock.paused = True
     clock.end()
@@ -92,7 +92,7 @@ def test_what_ends_waits_for_nothing(wall):
 
 
 def test_a_new_speed_counts_from_now(wall):
-    clock = Clock(0.1)
+    clock = RealTimeClock(0.1)
     clock.wait(0.0)
     wall.now_s += 5.0
     clock.speed = 2.0
@@ -104,7 +104,7 @@ def test_a_new_speed_counts_from_now(wall):
 
 
 def test_a_little_late_is_caught_up_with(wall):
-    clock = Clock(1.0)
+    clock = RealTimeClock(1.0)
     clock.wait(0.0)
     wall.now_s += 0.1 + 0.9 * LATE_S
     assert clock.wait(0.1)
@@ -112,7 +112,7 @@ def test_a_little_late_is_caught_up_with(wall):
 
 
 def test_much_too_late_is_left_behind(wall):
-    clock = Clock(1.0)
+    clock = RealTimeClock(1.0)
     clock.wait(0.0)
     wall.now_s += 0.1 + 1.1 * LATE_S
     assert clock.wait(0.1)
@@ -122,7 +122,7 @@ def test_much_too_late_is_left_behind(wall):
 
 
 def test_a_flight_that_begins_again_is_not_late(wall):
-    clock = Clock(1.0)
+    clock = RealTimeClock(1.0)
     clock.wait(0.0)
     wall.now_s += 20.0
     clock.wait(20.0)
@@ -131,7 +131,7 @@ def test_a_flight_that_begins_again_is_not_late(wall):
 
 
 def test_steps_asked_of_one_flight_are_none_of_the_next():
-    clock = Clock()
+    clock = RealTimeClock()
     clock.paused = True
     clock.step()
     clock.begin()

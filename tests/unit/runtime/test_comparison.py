@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kittiwake.control.euler_attitude import EulerAttitude
+from kittiwake.core.commands import PositionYaw
 from kittiwake.core.errors import KittiwakeError, ScenarioError
-from kittiwake.core.ladder import ladder_path
-from kittiwake.core.signals import PositionYaw
+from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.runtime.comparison import compare
 from kittiwake.scenario.variants import with_controllers
 
@@ -54,8 +54,8 @@ def test_seeds_differ_by_the_noise_and_controllers_meet_the_same_noise(trials):
 
 def test_the_scenario_s_own_controllers_and_gains_stay_where_they_lead(scenario):
     vehicle = with_controllers(scenario, "euler-attitude", []).vehicles["tern"]
-    rungs = [rung.component for rung in vehicle.ladder]
-    path = ladder_path(rungs, PositionYaw, vehicle.dynamics.native)
+    rungs = [rung.component for rung in vehicle.cascade]
+    path = cascade_path(rungs, PositionYaw, vehicle.dynamics.native)
     position, _, attitude = (rungs[i] for i in path)
     assert position.natural_frequency_radps == 2.0
     assert type(attitude) is EulerAttitude

@@ -4,8 +4,8 @@ from math import inf
 
 import pytest
 
-from kittiwake.runtime.clock import Clock
-from kittiwake.runtime.live import LiveCourse
+from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.live_executor import LiveExecutor
 from kittiwake.runtime.loop import Memory
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import load_scenario
@@ -21,7 +21,7 @@ def gusty():
 
 
 def test_an_untouched_live_flight_has_the_bits_of_a_run(gusty):
-    course = LiveCourse(gusty.scenario, gusty.program, Clock(inf))
+    course = LiveExecutor(gusty.scenario, gusty.program, RealTimeClock(inf))
     with course:
         flight, memory = gusty.flight(course=course), Memory()
         outcome = flight.fly(memory)

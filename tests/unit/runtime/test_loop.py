@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kittiwake.runtime import course
+from kittiwake.runtime import flight_executor
 from kittiwake.runtime.loop import Memory
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
@@ -103,7 +103,7 @@ def test_the_outcome_of_a_whole_flight_is_completed(usual):
 def test_the_size_of_a_block_changes_no_bit(usual, monkeypatch):
     # a request to stop that comes during the last block comes too late
     asked = iter([*7 * [False], True])
-    monkeypatch.setattr(course, "BLOCK_STEPS", 7)
+    monkeypatch.setattr(flight_executor, "BLOCK_STEPS", 7)
     rows, outcome, _ = flown("time.duration_s=1", stopped=lambda: next(asked))
     for name, values in rows.items():
         assert values.tobytes() == usual[0][name][:51].tobytes()
@@ -112,7 +112,7 @@ def test_the_size_of_a_block_changes_no_bit(usual, monkeypatch):
 
 def test_a_slower_log_keeps_each_nth_row_to_the_bit(usual, monkeypatch):
     # every second block of the flight has no row at all
-    monkeypatch.setattr(course, "BLOCK_STEPS", 5)
+    monkeypatch.setattr(flight_executor, "BLOCK_STEPS", 5)
     rows, outcome, _ = flown("time.log_rate_hz=5", "time.duration_s=1")
     for name, values in rows.items():
         assert values.tobytes() == usual[0][name][:51:10].tobytes()
@@ -206,7 +206,7 @@ def test_a_vehicle_whose_state_is_no_number_has_diverged():
 
 
 def test_a_request_to_stop_ends_the_flight_after_the_block(monkeypatch):
-    monkeypatch.setattr(course, "BLOCK_STEPS", 20)
+    monkeypatch.setattr(flight_executor, "BLOCK_STEPS", 20)
     rows, outcome, _ = flown("time.duration_s=1", stopped=lambda: "the day was over")
     assert outcome.status == "failed"
     assert outcome.reason == "the day was over at 0.38 s"

@@ -21,7 +21,7 @@ from kittiwake.analysis.output_file import WRITTEN_FILE, digest, write_text
 from kittiwake.analysis.table import STATE_COLUMNS
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.runtime import run_folder
-from kittiwake.runtime.loop import Flight, Outcome
+from kittiwake.runtime.loop import Flight, FlightOutcome
 from kittiwake.runtime.recorder import Recorder
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.watch import RowLayout
@@ -188,7 +188,7 @@ class Rows(Flight):
     def __init__(self, behind):
         self.behind, self.seed, self.duration_s, self.rate_hz = behind, 0, 10.0, 10.0
         self.layout = RowLayout({"pelican": COLUMNS}, {"pelican": ()}, {}, {}, {})
-        self.outcome = Outcome()
+        self.outcome = FlightOutcome()
 
     def fly(self, sink, progress, stopped):
         for tick in range(100):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from kittiwake.core.errors import CommandError
-from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.program_builder import ProgramBuilder
 from kittiwake.runtime.session import Session
-from kittiwake.runtime.workshop import Workshop
 from kittiwake.scenario.load import load_scenario
 
 SHORT = ["time.duration_s=0.5", "time.log_rate_hz=200"]
@@ -24,7 +24,7 @@ def scenario():
 @pytest.fixture(autouse=True)
 def idle(monkeypatch):
     """Nothing is compiled beside these flights, which are shorter than that takes."""
-    monkeypatch.setattr(Workshop, "_look", lambda _: None)
+    monkeypatch.setattr(ProgramBuilder, "_look", lambda _: None)
 
 
 def rows(log):
@@ -32,7 +32,7 @@ def rows(log):
 
 
 def test_flights_with_one_seed_are_one_and_with_another_seed_another(scenario, tmp_path):
-    session = Session(scenario, Clock(inf))
+    session = Session(scenario, RealTimeClock(inf))
     first = session.fly(tmp_path)
     session.restart()
     assert session.wanted_again
@@ -56,7 +56,7 @@ def test_flights_with_one_seed_are_one_and_with_another_seed_another(scenario, t
 def test_a_flight_that_begins_anew_has_the_changes_also_those_that_were_not_flown(
     scenario, tmp_path
 ):
-    session = Session(scenario, Clock(inf))
+    session = Session(scenario, RealTimeClock(inf))
     # not compiled before the flight is over, and not before it begins anew
     session.course.change("world.wind", "{type: shear, speed_at_6m_mps: 6, from_deg: 270}")
     calm = session.fly(tmp_path)
@@ -74,7 +74,7 @@ def test_a_flight_that_begins_anew_has_the_changes_also_those_that_were_not_flow
 
 
 def test_what_is_wrong_with_a_late_change_is_told_in_the_next_flight(scenario, tmp_path):
-    session = Session(scenario, Clock(inf))
+    session = Session(scenario, RealTimeClock(inf))
     session.fly(tmp_path)
     session.course.change("world.wind", "hurricane")
     session.restart()
@@ -85,7 +85,7 @@ def test_what_is_wrong_with_a_late_change_is_told_in_the_next_flight(scenario, t
 
 
 def test_after_a_flight_commands_are_refused_without_a_fault(scenario, tmp_path):
-    session = Session(scenario, Clock(inf))
+    session = Session(scenario, RealTimeClock(inf))
     session.fly(tmp_path)
     with pytest.raises(CommandError, match="the flight is over; begin anew"):
         session.course.ask("drone", None)
@@ -96,7 +96,7 @@ def test_after_a_flight_commands_are_refused_without_a_fault(scenario, tmp_path)
 
 
 def test_closing_ends_a_flight_that_stands_still_and_there_is_no_other(scenario, tmp_path):
-    clock = Clock(1.0)
+    clock = RealTimeClock(1.0)
     clock.paused = True
     session = Session(scenario, clock)
     logs = []
@@ -112,7 +112,7 @@ def test_closing_ends_a_flight_that_stands_still_and_there_is_no_other(scenario,
 
 
 def test_beginning_anew_ends_a_flight_that_stands_still(scenario, tmp_path):
-    clock = Clock(1.0)
+    clock = RealTimeClock(1.0)
     clock.paused = True
     session = Session(scenario, clock)
     flying = Thread(target=lambda: session.fly(tmp_path))
@@ -126,7 +126,7 @@ def test_beginning_anew_ends_a_flight_that_stands_still(scenario, tmp_path):
 
 
 def test_the_newest_of_two_wishes_to_begin_anew_counts(scenario):
-    session = Session(scenario, Clock(inf))
+    session = Session(scenario, RealTimeClock(inf))
     session.restart(seed=5)
     session.restart(seed=6)
     session.begin_again()

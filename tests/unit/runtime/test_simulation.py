@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.core.errors import CommandError, LadderError, ScenarioError, UnknownSensorError
+from kittiwake.core.errors import CascadeError, CommandError, ScenarioError, UnknownSensorError
 from kittiwake.runtime.commands import numbers_of
 
 UPRIGHT = kw.Quaternion(1.0, 0.0, 0.0, 0.0)
@@ -200,7 +200,7 @@ def test_a_command_for_an_unknown_vehicle_is_refused(pair):
 def test_a_command_that_leads_nowhere_is_refused(pair):
     pair.reset()
     rates = kw.ThrustRates(10.0, kw.Vec3(0.0, 0.0, 0.0))
-    with pytest.raises(LadderError) as refused:
+    with pytest.raises(CascadeError) as refused:
         pair.step({"pelican-1": rates})
     assert str(refused.value) == (
         "the command for 'pelican-1' cannot be followed: nothing leads from ThrustRates to "

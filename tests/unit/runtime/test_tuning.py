@@ -78,7 +78,7 @@ def test_gains_may_be_given_in_other_units_and_stay_in_the_scenario(file):
     written = simulation.scenario.document.data["vehicles"]["gull"]["controller"]
     assert {"type": "attitude", "tilt_frequency_degps": 360.0} in written
     assert {"type": "position", "max_speed_mps": 2.0} in written
-    attitude = simulation.scenario.vehicles["gull"].ladder[2].component
+    attitude = simulation.scenario.vehicles["gull"].cascade[2].component
     assert attitude.tilt_frequency_radps == pytest.approx(2.0 * np.pi)
 
 
@@ -119,7 +119,7 @@ def test_what_a_controller_remembers_cannot_change_in_flight(file):
     # before a flight it can
     fresh = kw.load(file)
     fresh.set_gains("gull", "position", rate_hz=50)
-    assert fresh.scenario.vehicles["gull"].ladder[0].every == 2
+    assert fresh.scenario.vehicles["gull"].cascade[0].every == 2
 
 
 def test_another_vehicle_of_a_longer_name_is_none_of_an_entry(file):
@@ -129,7 +129,7 @@ def test_another_vehicle_of_a_longer_name_is_none_of_an_entry(file):
     simulation.set_gains("tern-b", "position", damping_ratio=1.2)
     simulation.set_gains("tern", "position", damping_ratio=0.9)
     damping = {
-        name: vehicle.ladder[0].component.damping_ratio
+        name: vehicle.cascade[0].component.damping_ratio
         for name, vehicle in simulation.scenario.vehicles.items()
     }
     assert damping == {"tern-1": 0.9, "tern-b": 1.2}
@@ -137,7 +137,7 @@ def test_another_vehicle_of_a_longer_name_is_none_of_an_entry(file):
 
 def test_a_nested_gain_keeps_its_neighbors():
     simulation = kw.load("step-ar-drone")
-    before = simulation.scenario.vehicles["ar-drone"].ladder[0].component.height
+    before = simulation.scenario.vehicles["ar-drone"].cascade[0].component.height
     simulation.set_gains("ar-drone", "uav-usv-cascade", height={"proportional": 200.0})
-    after = simulation.scenario.vehicles["ar-drone"].ladder[0].component.height
+    after = simulation.scenario.vehicles["ar-drone"].cascade[0].component.height
     assert after == dataclasses.replace(before, proportional=200.0)

@@ -11,17 +11,17 @@ from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.qrsim_waypoint import QRSimWaypoint
 from kittiwake.control.stick_inversion import StickInversion
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.satellites import SKY
-from kittiwake.core.world import FlightArea
 from kittiwake.environment.wind import ShearWind
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.hold import Hold
+from kittiwake.guidance.maneuvers.hold import Hold
 from kittiwake.physics.multirotor import Multirotor
 from kittiwake.scenario import size
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.starts import near_pairs
+from kittiwake.world.satellites import SKY
+from kittiwake.world.world import FlightArea
 
 ONE = """\
 name: one
@@ -70,7 +70,7 @@ def test_a_scenario_of_five_lines_can_be_flown():
     assert scenario.vehicles["gull"].model == "pelican"
     gull = scenario.vehicles["gull"]
     assert isinstance(gull.guidance.component, Hold)
-    rungs = [type(rung.component) for rung in gull.ladder]
+    rungs = [type(rung.component) for rung in gull.cascade]
     assert rungs == [QRSimWaypoint, Acceleration, StickInversion]
     assert scenario.world.interactions == ()
 
@@ -82,7 +82,7 @@ def test_controllers_that_a_vehicle_brings_know_the_gravity_of_the_world():
     for model in ("crazyflie", "rigid-body", "angle-velocity"):
         text = ONE.replace("pelican", model)
         for overrides, expected in (((), 9.81), (("world.gravity_mps2=1.62",), 1.62)):
-            ladder = built(text, overrides=overrides).vehicles["gull"].ladder
+            ladder = built(text, overrides=overrides).vehicles["gull"].cascade
             bridge = next(r.component for r in ladder if isinstance(r.component, Acceleration))
             assert bridge.gravity_mps2 == expected
 
@@ -95,7 +95,7 @@ def test_parameters_of_a_vehicle_are_replaced_in_place():
 
 def test_parameters_of_a_controller_are_replaced_in_place():
     text = with_gull("controller: {type: qrsim-waypoint, max_speed_mps: 2, yaw: {gain_per_s: 1}}")
-    controller = built(text).vehicles["gull"].ladder[0].component
+    controller = built(text).vehicles["gull"].cascade[0].component
     assert (controller.max_speed_mps, controller.yaw.gain_per_s) == (2.0, 1.0)
     assert controller.yaw.max_rate_radps == 4.4
 
@@ -113,7 +113,7 @@ def test_rates_become_steps():
     text = with_gull("controller: {type: qrsim-waypoint, rate_hz: 25}\nestimator: truth")
     text = text.replace("duration_s: 5", "duration_s: 5, log_rate_hz: 10")
     scenario = built(text)
-    assert scenario.vehicles["gull"].ladder[0].every == 2
+    assert scenario.vehicles["gull"].cascade[0].every == 2
     assert scenario.vehicles["gull"].estimator.every == 1
     assert scenario.log_every == 5
 
@@ -126,7 +126,7 @@ def test_a_collision_distance_makes_vehicles_see_each_other():
 
 def test_a_ladder_may_be_a_list_of_controllers():
     ladder = (
-        built(with_gull("controller: [qrsim-velocity, qrsim-waypoint]")).vehicles["gull"].ladder
+        built(with_gull("controller: [qrsim-velocity, qrsim-waypoint]")).vehicles["gull"].cascade
     )
     assert [type(rung.component).__name__ for rung in ladder] == [
         "QRSimVelocity",
@@ -204,7 +204,7 @@ def test_entries_of_the_same_words_are_built_once_and_share_no_component(monkeyp
     assert eqx.tree_equal(first, second, typematch=True)
     # what is shared is folded into programs: no bits may depend on how others are written
     pairs = [(first.dynamics, second.dynamics), (first.estimator, second.estimator)]
-    pairs += [(first.guidance, second.guidance), *zip(first.ladder, second.ladder, strict=True)]
+    pairs += [(first.guidance, second.guidance), *zip(first.cascade, second.cascade, strict=True)]
     assert all(one is not other for one, other in pairs)
     assert first.sensors["imu"].component is not second.sensors["imu"].component
     assert first.turbulence is second.turbulence

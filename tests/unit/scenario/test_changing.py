@@ -3,7 +3,7 @@
 import pytest
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.scenario.changing import changed
+from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.load import load_scenario
 
 
@@ -13,8 +13,8 @@ def scenario():
 
 
 def test_values_are_changed_one_after_another(scenario):
-    windy = changed(scenario, ["world.wind={type: shear, speed_at_6m_mps: 4, from_deg: 90}"])
-    heavier = changed(windy, ["world.gravity_mps2=9.7"])
+    windy = with_changes(scenario, ["world.wind={type: shear, speed_at_6m_mps: 4, from_deg: 90}"])
+    heavier = with_changes(windy, ["world.gravity_mps2=9.7"])
     assert float(heavier.world.wind.speed_at_6m_mps) == 4.0
     assert float(heavier.world.gravity_mps2) == 9.7
     assert float(scenario.world.gravity_mps2) != 9.7
@@ -31,4 +31,4 @@ def test_values_are_changed_one_after_another(scenario):
 )
 def test_what_a_flight_cannot_change_is_refused(scenario, item, said):
     with pytest.raises(ScenarioError, match=said):
-        changed(scenario, [item])
+        with_changes(scenario, [item])

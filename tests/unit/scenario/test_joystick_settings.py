@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.joystick import JoystickSettings
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
+from kittiwake.scenario.joystick_settings import JoystickSettings
 
 FLIGHT = """\
 name: by-hand

@@ -10,10 +10,10 @@ from scipy.spatial.transform import Rotation
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.solids import crossed_quadrotor
+from kittiwake.physics.mass_elements import crossed_quadrotor
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
-from kittiwake.scenario.urdf import read_body
+from kittiwake.scenario.files.urdf import read_body
 
 SCENARIO = """
 name: shapes
@@ -199,7 +199,7 @@ def test_shapes_beside_the_center_are_moved_to_the_common_one_and_that_is_said()
     # 3 kg at -0.1 m and 1 kg at 0.3 m
     assert inertia.xx == pytest.approx(own, rel=1e-14)
     assert inertia.zz == pytest.approx(own + 3.0 * 0.01 + 0.09, rel=1e-14)
-    (note,) = [said for said in scenario.remarks() if "center of mass" in said]
+    (note,) = [said for said in scenario.warnings() if "center of mass" in said]
     assert "inertia_kgm2.from: the center of mass lies [0.1, 0, 0] m" in note
 
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from kittiwake.core.bounds import FRACTION, POSITIVE, Bounds
-from kittiwake.core.environment import AbstractWind
 from kittiwake.core.errors import CommandError, ScenarioError
 from kittiwake.core.recording import Recording
 from kittiwake.core.units import DEGREE_RAD, FOOT_M, HECTOPASCAL_PA, KNOT_MPS, RPM_RADPS
@@ -21,6 +20,7 @@ from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.document import apply_overrides, parse_document
 from kittiwake.scenario.parameters import build_component, parameters_model
+from kittiwake.world.environment import AbstractWind
 
 
 @pytest.fixture(autouse=True)

@@ -5,14 +5,16 @@ from typing import Annotated
 import pytest
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.registry import Entry, Registry
+from kittiwake.core.registry import Registry, RegistryEntry
 from kittiwake.geometry.scalar import Real
 from kittiwake.scenario import process_builder
 from kittiwake.scenario.load import load_scenario
+from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 
-BEACONS = Registry("beacons", "beacon", {"blinking": Entry(f"{__name__}:Blinking", "on and off")})
+BEACONS = Registry(
+    "beacons", "beacon", {"blinking": RegistryEntry(f"{__name__}:Blinking", "on and off")}
+)
 
 
 class Blinks(AbstractProcess):
@@ -23,7 +25,7 @@ class Blinks(AbstractProcess):
     def step(self, state, inputs, dt_s, key):
         return state, (inputs % self.period_s) < 0.5 * self.period_s
 
-    def remarks(self, duration_s):
+    def warnings(self, duration_s):
         return (f"it blinks {duration_s / self.period_s:g} times",)
 
 
@@ -59,7 +61,7 @@ def test_a_process_of_a_new_kind_is_built_with_its_world_and_its_steps(written):
     scheduled = scenario.world.processes[written]
     assert scheduled.every == 2
     assert scheduled.component == Blinks(4.0, -3.0, 0.04)
-    assert scenario.remarks() == [f"world.{written}: it blinks 5 times"]
+    assert scenario.warnings() == [f"world.{written}: it blinks 5 times"]
 
 
 def test_what_a_process_of_a_new_kind_refuses_is_told_at_its_place(written):

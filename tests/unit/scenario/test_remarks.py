@@ -22,19 +22,19 @@ def load(tmp_path, parameters="{}", faults="[]", rate_hz=100):
 
 def test_a_sound_scenario_has_no_remarks(tmp_path):
     faults = "[{type: motor, at_s: 2.9, rotor: 0, keeps: 0.5}]"
-    assert load(tmp_path, faults=faults).remarks() == []
+    assert load(tmp_path, faults=faults).warnings() == []
 
 
 def test_a_vehicle_heavier_than_its_thrust_is_remarked_on(tmp_path):
     # four times 2.8815e-8 N s^2 times (2272.42 rad/s)^2
     heaviest_kg = 4.0 * 2.8815e-8 * 2272.42**2 / 9.81
-    assert load(tmp_path, f"{{mass_kg: {0.999 * heaviest_kg}}}").remarks() == []
-    (remark,) = load(tmp_path, f"{{mass_kg: {1.001 * heaviest_kg}}}").remarks()
+    assert load(tmp_path, f"{{mass_kg: {0.999 * heaviest_kg}}}").warnings() == []
+    (remark,) = load(tmp_path, f"{{mass_kg: {1.001 * heaviest_kg}}}").warnings()
     assert remark == "tern: its rotors lift 0.595 N at most, and it weighs 0.596 N"
 
 
 def test_a_fault_after_the_end_is_remarked_on(tmp_path):
-    (remark,) = load(tmp_path, faults="[{type: motor, at_s: 3, rotor: 0, keeps: 0.5}]").remarks()
+    (remark,) = load(tmp_path, faults="[{type: motor, at_s: 3, rotor: 0, keeps: 0.5}]").warnings()
     assert "would be at 3 s, when the flight of 3 s is over" in remark
 
 
@@ -42,7 +42,7 @@ def test_a_sensor_that_is_stuck_after_the_end_is_remarked_on(tmp_path):
     def remarks(at_s):
         errors = f"[{{type: stuck, at_s: {at_s}}}]"
         sensors = f"{{baro: {{type: barometer, errors: {errors}}}}}"
-        return load(tmp_path, f"{{}}, sensors: {sensors}").remarks()
+        return load(tmp_path, f"{{}}, sensors: {sensors}").warnings()
 
     assert remarks(2.9) == []
     assert remarks(3) == [
@@ -97,7 +97,7 @@ def test_an_island_beyond_the_shore_is_remarked_on():
     course = "{shape: coverage, lane_spacing_m: 3, polygon_world_m: [[0, 0], [8, 0], [4, 6]]"
     island = "islands_world_m: [[[2, -1], [4, 1], [2, 1]]]"
     guidance = f"vehicles.strider.guidance={{type: line-of-sight, course: {course}, {island}}}}}"
-    said = load_scenario("cruise-strider", [guidance]).remarks()
+    said = load_scenario("cruise-strider", [guidance]).warnings()
     (remark,) = [remark for remark in said if "island" in remark]
     assert remark.startswith("strider: course.islands_world_m[0] reaches out of the polygon")
 
@@ -149,8 +149,8 @@ vehicles:
 """,
         encoding="utf-8",
     )
-    said = load_scenario(str(path)).remarks()
-    without = load_scenario(str(path), ["vehicles.drone.guidance.feed_forward=false"]).remarks()
+    said = load_scenario(str(path)).warnings()
+    without = load_scenario(str(path), ["vehicles.drone.guidance.feed_forward=false"]).warnings()
     assert without == []
     if used:
         assert said == []

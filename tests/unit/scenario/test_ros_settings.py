@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.ros import RosSettings
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
+from kittiwake.scenario.ros_settings import RosSettings
 
 FLIGHT = """\
 name: for-ros

@@ -4,17 +4,17 @@ import jax
 import numpy as np
 import pytest
 
-from kittiwake.core.environment import SumOfWinds
 from kittiwake.core.errors import ScenarioError
 from kittiwake.environment.prescribed_winds import ConstantWind
 from kittiwake.environment.wind import Calm, ShearWind
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.scenario.arming import armed
 from kittiwake.scenario.build import build
-from kittiwake.scenario.changing import changed
+from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import apply_overrides, parse_document
+from kittiwake.scenario.dormant_faults import with_dormant_faults
 from kittiwake.tasks.randomization import Randomization
 from kittiwake.viewer.panels.wind import knobs
+from kittiwake.world.environment import SumOfWinds
 
 SCENARIO = """
 name: winds
@@ -109,8 +109,8 @@ def test_a_plume_in_a_wind_that_changes_is_remarked_on(tmp_path):
     plume = ["world.plumes={smoke: {type: gaussian-dispersion}}"]
     plume += ["world.area={x_m: [-50, 50], y_m: [-50, 50], z_m: [0, 40]}"]
     steady = built("[[3, 0, 0]]", tmp_path, plume)
-    assert steady.remarks() == []
-    remarks = built(f"[[3, 0, 0], {GUST}]", tmp_path, plume).remarks()
+    assert steady.warnings() == []
+    remarks = built(f"[[3, 0, 0], {GUST}]", tmp_path, plume).warnings()
     assert any(
         one.startswith("world.plumes.smoke: world.wind changes with time") for one in remarks
     )
@@ -177,16 +177,20 @@ def test_each_number_of_a_wind_has_a_slider_that_changes_it_without_compiling(
     assert found.keys() == wanted
 
     def form(one):
-        return jax.tree.structure(armed(one, {}).fleet(tunable=True))
+        return jax.tree.structure(with_dormant_faults(one, {}).fleet(tunable=True))
 
     for path, knob in found.items():
         values = [scale.value for scale in knob.scales]
         assert all(scale.low <= scale.value <= scale.high for scale in knob.scales)
-        same = changed(scenario, [f"{path}={knob.written(values)}"]).world.wind
+        same = with_changes(scenario, [f"{path}={knob.written(values)}"]).world.wind
         np.testing.assert_allclose(air(same, 1.5), air(scenario.world.wind, 1.5), atol=1e-12)
-        other = changed(scenario, [f"{path}={knob.written([value + 1.0 for value in values])}"])
+        other = with_changes(
+            scenario, [f"{path}={knob.written([value + 1.0 for value in values])}"]
+        )
         assert form(other) == form(scenario)
-        numbers = [jax.tree.leaves(armed(one, {}).world.wind) for one in (other, scenario)]
+        numbers = [
+            jax.tree.leaves(with_dormant_faults(one, {}).world.wind) for one in (other, scenario)
+        ]
         assert any(not np.array_equal(a, b) for a, b in zip(*numbers, strict=True))
 
 

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.core.sensor import SensorInputs
-from kittiwake.core.surroundings import Air, Surroundings
-from kittiwake.core.world import World
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.scenario.load import load_scenario
+from kittiwake.world.surroundings import Air, Surroundings
+from kittiwake.world.world import World
 
 KEY = jax.random.key(0)
 # sums and products of numbers of a few meters in double precision
@@ -38,7 +38,9 @@ def around(obstacles=(), start=None, ground_z_m=FAR_BELOW_M, decks=(), neighbors
     truth = (start or Start()).kinematics() if truth is None else truth
     air = Air(288.15, 101325.0, 1.225)
     felt = Surroundings(
-        *(9.81, air, Vec3.zero(), 5.0, math.inf), decks=tuple(decks), neighbors=tuple(neighbors)
+        *(9.81, air, Vec3.zero(), 5.0, math.inf),
+        decks=tuple(decks),
+        vehicle_obstacles=tuple(neighbors),
     )
     world = dataclasses.replace(plain_world(), obstacles=tuple(obstacles), ground_z_m=ground_z_m)
     return SensorInputs(0.0, jax.tree.map(jnp.asarray, truth), felt, world, {})

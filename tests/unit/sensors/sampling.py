@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.core.kinematics import Start
-from kittiwake.core.sensor import SensorInputs
-from kittiwake.core.world import World
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.scenario.load import load_scenario
+from kittiwake.world.world import World
 
 AT_REST = Vec3(0.0, 0.0, 9.81)
 

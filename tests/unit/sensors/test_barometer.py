@@ -11,10 +11,10 @@ from tests.unit.sensors.sampling import seen, series, standard_errors_off
 
 from kittiwake.core.kinematics import Start
 from kittiwake.core.standard_altitude import standard_altitude
-from kittiwake.core.surroundings import Air
 from kittiwake.environment.atmosphere import StandardAtmosphere
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.barometer import Barometer, MicklischBarometer
+from kittiwake.world.surroundings import Air
 
 EXACT = Barometer(noise_pa=0.0, drift_pa=0.0)
 STANDARD_PA = 101325.0

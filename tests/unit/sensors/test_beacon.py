@@ -21,7 +21,7 @@ def test_without_deviations_it_tells_the_truth():
     said = messages(beacon)
     np.testing.assert_allclose(said.position_world_m.x, PARTNER.center_world_m.x, atol=1e-12)
     np.testing.assert_allclose(said.velocity_world_mps.z, PARTNER.velocity_world_mps.z, atol=1e-12)
-    yaw_rad = PARTNER.q_world_from_support.to_euler().yaw_rad
+    yaw_rad = PARTNER.q_world_from_deck.to_euler().yaw_rad
     np.testing.assert_allclose(said.yaw_rad, yaw_rad, atol=1e-12)
 
 

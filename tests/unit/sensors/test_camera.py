@@ -10,10 +10,10 @@ from tests.unit.sensors.ranges import read
 
 import kittiwake as kw
 from kittiwake.core.kinematics import Start
-from kittiwake.core.renderer import BODIES, Frame, Shot
 from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.environment.platforms import FixedPlatform
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.renderer import BODIES, ImageFormat, Shot
 from kittiwake.physics import mujoco_painting, mujoco_renderer
 from kittiwake.sensors.camera import Camera
 from kittiwake.sensors.mount import Mount
@@ -78,7 +78,7 @@ def picture_from(renderer, places, x_m=0.0, height_m=3.0):
     half = math.sqrt(0.5)
     place = np.array([x_m, 0.0, height_m], np.float32)
     shot = Shot(place, np.array([half, 0.0, half, 0.0], np.float32), 1.2, -1)
-    return renderer.picture(Frame(40, 30, deep=True), shot, places)
+    return renderer.picture(ImageFormat(40, 30, deep=True), shot, places)
 
 
 def seen_by(inputs):

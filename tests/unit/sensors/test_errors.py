@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.instrument import Instrument
 from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import (
     AbstractMeasurement,
@@ -17,11 +16,11 @@ from kittiwake.core.measurements import (
     OrientationMeasurement,
     PressureMeasurement,
 )
-from kittiwake.core.sensor import AbstractSensor, SensorInputs
 from kittiwake.core.standard_altitude import standard_altitude
-from kittiwake.core.surroundings import Air, Surroundings
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.instrument import Instrument
+from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors import SENSORS
 from kittiwake.sensors.barometer import Barometer
@@ -32,6 +31,7 @@ from kittiwake.sensors.errors.noise import Noise
 from kittiwake.sensors.errors.quantization import Quantization
 from kittiwake.sensors.errors.saturation import Saturation
 from kittiwake.sensors.errors.stuck import Stuck
+from kittiwake.world.surroundings import Air, Surroundings
 
 DT_S = 0.1
 SAMPLES = 20_000

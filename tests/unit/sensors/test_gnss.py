@@ -11,15 +11,15 @@ import pytest
 import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.satellites import SKY, Satellites, Sky
-from kittiwake.core.sensor import SensorInputs
-from kittiwake.core.surroundings import Air, Surroundings
-from kittiwake.core.world import Origin
 from kittiwake.environment.satellites.nominal import NominalConstellation
 from kittiwake.environment.satellites.range_errors import NoRangeError, SecondOrderError
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors.gnss import Gnss
+from kittiwake.world.satellites import SKY, SatelliteProcess, Sky
+from kittiwake.world.surroundings import Air, Surroundings
+from kittiwake.world.world import Origin
 
 DT_S = 0.2
 KEY = jax.random.key(11)
@@ -31,7 +31,7 @@ EXACT = Gnss(noise_m=0.0, delay_periods=0)
 
 def nominal(numbers=None):
     constellation = NominalConstellation(numbers, NoRangeError())
-    return Satellites(constellation.orbits(LONDON, START_UTC), constellation.errors)
+    return SatelliteProcess(constellation.orbits(LONDON, START_UTC), constellation.errors)
 
 
 def sky_at(time_s, numbers=None):
@@ -227,7 +227,7 @@ def test_receivers_own_noise_comes_out_as_the_dilutions_say():
 
 def correlation_of_two(noise_m, runs=2000):
     """Of the errors of two receivers 30 m apart, by axis, over independent skies."""
-    satellites = Satellites(nominal().orbits, SecondOrderError())
+    satellites = SatelliteProcess(nominal().orbits, SecondOrderError())
     receiver = Gnss(noise_m=noise_m, delay_periods=0)
 
     @jax.jit

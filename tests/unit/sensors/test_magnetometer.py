@@ -11,12 +11,12 @@ from tests.unit.sensors.sampling import by_axis, seen, series, standard_errors_o
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.world import Origin
 from kittiwake.environment.magnetism import earth_field_world_t
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.parameters import build_component
 from kittiwake.sensors.magnetometer import Magnetometer
+from kittiwake.world.world import Origin
 
 FIELD = Vec3(1e-6, 2e-5, -4.5e-5)
 EXACT = Magnetometer(noise_t=0.0, quantum_t=None)

@@ -9,13 +9,13 @@ from tests.unit.sensors.sampling import seen
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.terrain import CLUTTER, OCCLUSION, OPEN, TERRAIN, Terrain
-from kittiwake.core.world import FlightArea
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.person_camera import PersonCamera, Scores
 from kittiwake.sensors.terrain_sensor import TerrainSensor
+from kittiwake.world.terrain import CLUTTER, OCCLUSION, OPEN, TERRAIN, Terrain
+from kittiwake.world.world import FlightArea
 
 HEIGHT_M = 20.0
 AREA = FlightArea((-50.0, 50.0), (-50.0, 50.0), (0.0, 50.0))

@@ -7,10 +7,10 @@ import pytest
 from tests.unit.sensors.sampling import seen, series
 
 from kittiwake.core.kinematics import Start
-from kittiwake.core.plume import PLUME
 from kittiwake.environment.plumes.gaussian import GaussianCloud
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.plume_sensor import PlumeSensor
+from kittiwake.world.plume import PLUME
 
 CLOUDS = {
     f"{PLUME}{name}": GaussianCloud(Vec3(0.0, 0.0, 10.0), Vec3(3.0, 3.0, 3.0), 0.0, peak)

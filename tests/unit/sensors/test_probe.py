@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from tests.unit.sensors.sampling import first, seen, world
 
+from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.field import FIELD, AbstractField, Field
 from kittiwake.core.kinematics import Start
-from kittiwake.core.vehicle import Scheduled
-from kittiwake.environment.fields.patches import Patch, Patches
+from kittiwake.environment.fields.patches import FieldPatch, Patches
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.probe import Probe, ViewBelow
+from kittiwake.world.field import FIELD, AbstractField, FieldProcess
 
 FLAT = Patches("K", 10.0, trend_per_m=0.5)
 KEY = jax.random.key(0)
@@ -35,7 +35,7 @@ class Bowl(AbstractField):
 
 def around(z=0.0, start=None, **fields):
     """What there is to measure at a height over a world with these fields."""
-    named = {FIELD + name: Scheduled(Field(kind)) for name, kind in fields.items()}
+    named = {FIELD + name: Scheduled(FieldProcess(kind)) for name, kind in fields.items()}
     inputs = seen(start or Start(Vec3(3.0, 4.0, z)), processes=named)
     drawn = {name: part.component.init(KEY) for name, part in named.items()}
     return replace(inputs, processes=drawn)
@@ -93,7 +93,7 @@ def test_from_above_it_tells_the_mean_over_its_disc(height):
 
 def test_a_patch_as_wide_as_the_disc_is_told_to_a_per_cent():
     """Of exp(-r^2 / 2 s^2) the mean over a disc of radius s is 2 (1 - exp(-1 / 2))."""
-    kind = Patches("", 0.0, (Patch(Vec3(3.0, 4.0, 0.0), 5.0, 1.0),))
+    kind = Patches("", 0.0, (FieldPatch(Vec3(3.0, 4.0, 0.0), 5.0, 1.0),))
     [(value, _)] = told(Probe(footprint=ViewBelow(math.atan(0.5))), around(10.0, patch=kind))
     assert value == pytest.approx(2.0 * (1.0 - math.exp(-0.5)), rel=0.01)
 
@@ -118,7 +118,7 @@ def test_of_several_fields_it_tells_the_one_named():
     ],
 )
 def test_a_world_without_its_field_is_refused(probe, fields, message):
-    processes = {FIELD + name: Scheduled(Field(FLAT)) for name in fields}
+    processes = {FIELD + name: Scheduled(FieldProcess(FLAT)) for name in fields}
     with pytest.raises(ScenarioError, match=message):
         probe.check(replace(world(), processes=processes))
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tests.unit.sensors.ranges import EXACT_M, KEY, around
 
+from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.vehicle import Scheduled
 from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from tests.unit.sensors.ranges import EXACT_M, around, many, moving, read
 
+from kittiwake.contact.deck import Deck, DeckState
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.support import Deck, Support
 from kittiwake.environment.obstacles.boxes import Box, Slab
 from kittiwake.environment.obstacles.round import Sphere
 from kittiwake.environment.platforms import FixedPlatform
@@ -133,7 +133,7 @@ def test_a_range_that_changes_too_fast_is_no_reading(speed_mps, valid):
 def test_speed_is_that_against_what_moves_itself():
     line = dataclasses.replace(DOWN, max_range_rate_mps=3.0)
     for sinking_mps, valid in ((-8.0, True), (0.0, False)):
-        deck = Support(
+        deck = DeckState(
             *(Vec3(0.0, 0.0, -2.0), Quaternion.identity()),
             *(Vec3(0.0, 0.0, sinking_mps), Vec3.zero(), 2.0, 2.0),
         )

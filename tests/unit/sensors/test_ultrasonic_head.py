@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from tests.unit.sensors.ranges import EXACT_M, KEY, around
 
-from kittiwake.core.head import HeadAngles
 from kittiwake.core.kinematics import Start
 from kittiwake.environment.obstacles.boxes import Box, Slab
 from kittiwake.environment.obstacles.round import Sphere
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.head import HeadAngles
 from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 
 DT_S = 1.0 / 16.0

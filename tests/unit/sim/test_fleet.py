@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.core.errors import CommandError, LadderError, PrecisionError
+from kittiwake.core.errors import CascadeError, CommandError, PrecisionError
 from kittiwake.core.keys import seed_key
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
@@ -185,7 +185,7 @@ def test_a_command_to_an_unknown_vehicle_is_refused_with_the_nearest_name(mixed,
 
 def test_a_command_with_a_rung_missing_is_refused_with_the_rungs_at_hand(mixed, start):
     velocity = kw.VelocityYawRate(kw.Vec3(1.0, 0.0, 0.0), 0.0)
-    with pytest.raises(LadderError) as refused:
+    with pytest.raises(CascadeError) as refused:
         jax.eval_shape(lambda s: mixed.advance(s, {"gull-a": velocity}), start)
     message = str(refused.value)
     assert "nothing leads from VelocityYawRate to AttitudeThrottle" in message

@@ -9,12 +9,12 @@ import jax
 import numpy as np
 import pytest
 
-from kittiwake.core.instrument import Instrument
+from kittiwake.core.component import Scheduled
 from kittiwake.core.keys import seed_key
-from kittiwake.core.sensor import AbstractSensor
-from kittiwake.core.vehicle import Scheduled
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.instrument import Instrument
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.sim.fleet import Fleet

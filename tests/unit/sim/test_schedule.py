@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kittiwake.core.controller import AbstractController
+from kittiwake.core.commands import AttitudeThrottle, PositionYaw
+from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.instrument import Instrument
 from kittiwake.core.keys import seed_key
-from kittiwake.core.sensor import AbstractSensor
-from kittiwake.core.signals import AttitudeThrottle, PositionYaw
-from kittiwake.core.vehicle import Scheduled
+from kittiwake.interfaces.controller import AbstractController
+from kittiwake.interfaces.instrument import Instrument
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.sim.fleet import Fleet
@@ -82,7 +82,7 @@ def readings():
     seen = {}
     for every in (1, 5):
         probed = dataclasses.replace(
-            vehicle, sensors=probe_every(every), ladder=(Scheduled(Stepwise(), every),)
+            vehicle, sensors=probe_every(every), cascade=(Scheduled(Stepwise(), every),)
         )
         fleet = Fleet.of(scenario.world, {"gull": probed}, rate_hz=50.0)
         seen[every] = flown(fleet)
@@ -135,7 +135,7 @@ def test_a_controller_at_a_tenth_of_a_second_holds_its_command(readings):
 
 def test_a_controller_that_was_passed_over_begins_anew_and_at_once():
     scenario = build(parse_document(ONE_PELICAN, "one.yaml"), Path())
-    slow = dataclasses.replace(scenario.vehicles["gull"], ladder=(Scheduled(Stepwise(), 5),))
+    slow = dataclasses.replace(scenario.vehicles["gull"], cascade=(Scheduled(Stepwise(), 5),))
     fleet = Fleet.of(scenario.world, {"gull": slow}, rate_hz=50.0)
     sticks = {"gull": AttitudeThrottle(0.5, 0.0, 0.59, 0.0, 12.0)}
     with jax.enable_x64(True):

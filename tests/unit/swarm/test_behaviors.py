@@ -10,9 +10,9 @@ from tests.unit.swarm.companies import company, peer, vehicle
 
 from kittiwake import load
 from kittiwake.core.kinematics import Start
-from kittiwake.core.situation import Situation
 from kittiwake.environment.obstacles.round import Sphere
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.swarm.alignment import Alignment
 from kittiwake.swarm.cohesion import Cohesion
 from kittiwake.swarm.follow_leader import FollowLeader
@@ -189,8 +189,8 @@ def test_a_passing_vehicle_is_avoided_by_what_is_missing():
 
 def test_map_shows_obstacles_and_the_ground():
     ball = Sphere(center_world_m=Vec3(4.0, 0.5, 10.0), radius_m=1.0)
-    there = Situation(dataclasses.replace(WORLD, obstacles=(ball,)), None, Start(), {})
-    avoid = InformedAvoid(1.5, horizon_s=3.0).prepared(there)
+    there = BuildContext(dataclasses.replace(WORLD, obstacles=(ball,)), None, Start(), {})
+    avoid = InformedAvoid(1.5, horizon_s=3.0).prepare(there)
     past = wish(avoid, vehicle((0.0, -1.0, 10.0), (1.0, 0.0, 0.0)), company())
     assert past[1] < -0.05
     assert not wish(avoid, vehicle((0.0, -9.0, 10.0), (1.0, 0.0, 0.0)), company()).any()

@@ -8,20 +8,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
-from kittiwake.core.peers import Report, Roster
-from kittiwake.core.radio import Broadcast
-from kittiwake.core.strong import strong
+from kittiwake.core.neighbors import Roster, StateReport
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.swarm.ideal_radio import IdealRadio
 from kittiwake.swarm.lossy_radio import LossyRadio
+from kittiwake.world.radio import Broadcast
 
 PERIOD_S = 0.1
 
 
 def stacked(items):
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *map(strong, items))
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *map(as_arrays, items))
 
 
 def whole(numbers):
@@ -34,7 +34,7 @@ def broadcast(places, velocities=None, *, lost=(), team=None, leader=None, told=
     velocities = [(0.0, 0.0, 0.0)] * count if velocities is None else velocities
     told = places if told is None else told
     reports = [
-        Report(Vec3.of([*map(float, p)]), Vec3.of([*map(float, v)]), 0.0, sent=True)
+        StateReport(Vec3.of([*map(float, p)]), Vec3.of([*map(float, v)]), 0.0, sent=True)
         for p, v in zip(told, velocities, strict=True)
     ]
     team = [0] * count if team is None else team

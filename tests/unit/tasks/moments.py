@@ -7,15 +7,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import RangesMeasurement
-from kittiwake.core.strong import strong
-from kittiwake.core.surroundings import Air, Surroundings
-from kittiwake.core.world import World
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
 from kittiwake.tasks.make import task_of
-from kittiwake.tasks.task import AbstractTask, Agent, Scene
+from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.world.surroundings import Air, Surroundings
+from kittiwake.world.world import World
 
 
 def task_in(name: str, *overrides: str) -> tuple[AbstractTask, World, Any]:
@@ -53,7 +53,7 @@ def agent_of(truth: Kinematics, number: int = 0, **others: Any) -> Agent:
         surroundings=around(float(truth.position_world_m.z)),
         number=jnp.asarray(number, jnp.int32),
     )
-    return strong(replace(plain, **others))
+    return as_arrays(replace(plain, **others))
 
 
 def ranges_of(ranges_m: Sequence[float]) -> RangesMeasurement:
@@ -61,7 +61,7 @@ def ranges_of(ranges_m: Sequence[float]) -> RangesMeasurement:
     return RangesMeasurement(jnp.asarray(ranges_m), jnp.ones(len(ranges_m), bool))
 
 
-def scene_of(world: World, *agents: Agent, time_s: float = 1.0, last: bool = False) -> Scene:
+def scene_of(world: World, *agents: Agent, time_s: float = 1.0, last: bool = False) -> TaskScene:
     """A world with these agents."""
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *agents)
-    return Scene(time_s, stacked, {}, world, {}, last)
+    return TaskScene(time_s, stacked, {}, world, {}, last)

@@ -6,24 +6,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kittiwake.core.arrays import as_arrays
+from kittiwake.core.commands import AttitudeThrottle
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Start
-from kittiwake.core.network import Network
-from kittiwake.core.signals import AttitudeThrottle
-from kittiwake.core.strong import strong
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.load import load_scenario
-from kittiwake.tasks.task import Agent, Scene
+from kittiwake.tasks.task import Agent, TaskScene
 
 
 def motion(position_m, velocity_mps=(0.0, 0.0, 0.0)):
     """Level, looking east."""
     start = Start(Vec3.of(position_m), velocity_world_mps=Vec3.of(velocity_mps))
-    return strong(start.kinematics())
+    return as_arrays(start.kinematics())
 
 
 def sticks(pitch=0.0, roll=0.0, throttle=0.59, yaw_rate=0.0):
-    return strong(AttitudeThrottle(pitch, roll, throttle, yaw_rate, 12.0))
+    return as_arrays(AttitudeThrottle(pitch, roll, throttle, yaw_rate, 12.0))
 
 
 def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, told=(), measurements=None):
@@ -37,7 +37,7 @@ def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, told=(), me
         command=sticks() if command is None else command,
         told=jnp.asarray(told, float),
         actuators={},
-        surroundings=strong(world.surroundings(there, Vec3(1.0, 1.0, 1.0))),
+        surroundings=as_arrays(world.surroundings(there, Vec3(1.0, 1.0, 1.0))),
         number=jnp.asarray(0, jnp.int32),
     )
 
@@ -45,7 +45,7 @@ def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, told=(), me
 def scene(agents, *, others=None, processes=None, last=False, time_s=1.0, world="keep-spot"):
     """One world with these agents, whose numbers are their places."""
     numbered = [replace(own, number=jnp.asarray(i, jnp.int32)) for i, own in enumerate(agents)]
-    return Scene(
+    return TaskScene(
         time_s=jnp.asarray(time_s),
         agents=jax.tree.map(lambda *leaves: jnp.stack(leaves), *numbered),
         others=others or {},

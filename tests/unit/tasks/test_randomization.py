@@ -215,7 +215,7 @@ def test_a_mistake_is_told_with_its_line(text, line, said, tmp_path):
 
 def test_a_flight_warns_that_it_draws_nothing(tmp_path):
     path = written(tmp_path, SCENARIO + DRAWN)
-    said = load_scenario(str(path)).remarks()
+    said = load_scenario(str(path)).warnings()
     assert [line.partition(" in the ")[0] for line in said] == [
         "randomize: counts",
         "curriculum: counts",
@@ -223,7 +223,7 @@ def test_a_flight_warns_that_it_draws_nothing(tmp_path):
     with pytest.warns(UserWarning, match="counts in the episodes of a task alone"):
         kw.load(path)
     plain = SCENARIO + "randomize: {}\n"
-    assert load_scenario(str(written(tmp_path, plain))).remarks() == []
+    assert load_scenario(str(written(tmp_path, plain))).warnings() == []
 
 
 def test_an_environment_draws_without_a_warning(tmp_path):
@@ -235,4 +235,4 @@ def test_the_american_spelling_draws_the_same(env, tmp_path):
         written(tmp_path, SCENARIO + DRAWN.replace("randomize", "randomise")), precision="float64"
     )
     assert american.randomization.parts == env.randomization.parts
-    assert load_scenario(str(tmp_path / "drawn.yaml")).remarks()[0].startswith("randomise: ")
+    assert load_scenario(str(tmp_path / "drawn.yaml")).warnings()[0].startswith("randomise: ")

@@ -5,18 +5,18 @@ import jax.numpy as jnp
 import numpy as np
 from tests.unit.tasks import scenes
 
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Start
-from kittiwake.core.strong import strong
-from kittiwake.core.world import FlightArea
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.starts import first_apart, inside, scattered
+from kittiwake.world.world import FlightArea
 
 AREA = FlightArea((-20.0, 40.0), (0.0, 30.0), (0.0, 10.0))
 
 
 def places(count, apart_m, flights=400):
     given = jax.tree.map(
-        lambda leaf: np.full(count, leaf), strong(Start(Vec3(0.0, 0.0, 5.0), yaw_rad=0.3))
+        lambda leaf: np.full(count, leaf), as_arrays(Start(Vec3(0.0, 0.0, 5.0), yaw_rad=0.3))
     )
     drawn = jax.jit(jax.vmap(lambda key: scattered(given, inside(AREA), apart_m, key)))(
         scenes.keys(flights)

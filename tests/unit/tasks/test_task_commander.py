@@ -7,10 +7,10 @@ from tests.unit.tasks import scenes
 
 import kittiwake as kw
 from kittiwake.cli.summary_table import summary_lines
+from kittiwake.core.commands import PositionYaw
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.signals import PositionYaw
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime import course
+from kittiwake.runtime import flight_executor
 from kittiwake.tasks.make import make
 
 
@@ -146,7 +146,7 @@ AWAY = {
 @pytest.mark.parametrize("block_steps", [1, 128, 400])
 def test_the_return_of_a_flight_that_a_loss_ends_counts_the_loss(block_steps, monkeypatch):
     # the vehicle leaves the area at 2.54 s, which the task judges at 3 s
-    monkeypatch.setattr(course, "BLOCK_STEPS", block_steps)
+    monkeypatch.setattr(flight_executor, "BLOCK_STEPS", block_steps)
     ended = kw.load("keep-spot", {**AWAY, "lost_vehicle": "fail"}).run().summary
     flown_on = kw.load("keep-spot", {**AWAY, "lost_vehicle": "continue"}).run().summary
     assert (ended["status"], ended["duration_s"]) == ("failed", 2.54)

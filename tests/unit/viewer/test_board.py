@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kittiwake.viewer.board import HISTORY_S, TRAIL_HZ, TRAIL_S, Board
+from kittiwake.viewer.board import HISTORY_S, TRAIL_HZ, TRAIL_S, FrameBuffer
 
 COLUMNS = {"tern": ("time_s", "x_m", "y_m", "z_m", "qw"), "auk": ("time_s", "x_m", "y_m", "z_m")}
 
@@ -18,7 +18,7 @@ def block(time_s, rows=2, dt_s=0.01):
 
 @pytest.fixture
 def board():
-    return Board(COLUMNS)
+    return FrameBuffer(COLUMNS)
 
 
 def posted(board, until_s, every_s=0.02):

@@ -6,8 +6,8 @@ from tests.unit.viewer.flights import COLUMNS, PAIR, pair_log, rows, scenario_in
 
 from kittiwake.analysis.table import Table
 from kittiwake.viewer.camera_path import DRIFT_RADPS, body_m, camera_path
-from kittiwake.viewer.cast import Cast
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.cast import MovingBodies
+from kittiwake.viewer.reel import LogPlayback
 
 FPS = 25.0
 ASPECT = 16.0 / 9.0
@@ -24,8 +24,8 @@ def scenario(tmp_path_factory):
 
 
 def path_of(scenario, log, times_s=TIMES_S, **options):
-    reel = Reel(log, scenario)
-    return camera_path(reel, Cast(reel.show), times_s, aspect=ASPECT, fps=FPS, **options)
+    reel = LogPlayback(log, scenario)
+    return camera_path(reel, MovingBodies(reel.show), times_s, aspect=ASPECT, fps=FPS, **options)
 
 
 def azimuths(views):
@@ -37,7 +37,7 @@ def test_all_vehicles_are_in_the_picture_at_all_times(scenario):
     # apart quickly, and back
     apart = np.concatenate([straight((-1.0, 0.0, 2.0), (-8.0, 5.0, 6.0), 1.0)] * 4)[:41]
     log = pair_log(ann=rows(apart))
-    reel = Reel(log, scenario)
+    reel = LogPlayback(log, scenario)
     for time_s, view in zip(TIMES_S, path_of(scenario, log), strict=True):
         frame = reel.frame(time_s)
         places = np.stack([frame.rows[name][1:4] for name in ("ann", "bob")])
@@ -49,8 +49,8 @@ def test_all_vehicles_are_in_the_picture_at_all_times(scenario):
 def test_a_vehicle_alone_fills_a_good_part_of_the_picture(scenario):
     still = rows(straight((0.0, 0.0, 2.0), (0.0, 0.0, 2.0)))
     views = path_of(scenario, pair_log(still, still))
-    reel = Reel(pair_log(still, still), scenario)
-    reach = body_m(Cast(reel.show), ["ann", "bob"])
+    reel = LogPlayback(pair_log(still, still), scenario)
+    reach = body_m(MovingBodies(reel.show), ["ann", "bob"])
     beside = views[0].look_at_world_m + reach * views[0].axes[0]
     share = (views[0].pixels(beside[None], 1600, 900)[0, 0] - 800.0) / 450.0
     assert 0.15 < share < 0.5

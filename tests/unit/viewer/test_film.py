@@ -10,7 +10,7 @@ from kittiwake.core.errors import LogError, MissingExtraError
 from kittiwake.core.view import View
 from kittiwake.viewer.film import film, still
 from kittiwake.viewer.location import Location
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.reel import LogPlayback
 from kittiwake.viewer.take import Take
 
 WIDTH, HEIGHT = 320, 180
@@ -53,7 +53,7 @@ def test_a_gif_is_smaller_and_slower(scenario, tmp_path):
 
 def test_who_moves_moves_in_the_film_and_who_stays_does_not(scenario, tmp_path):
     away = rows(straight((-1.0, 0.0, 2.0), (-1.0, 1.5, 2.0)))
-    reel = Reel(pair_log(ann=away, bob=STILL), scenario)
+    reel = LogPlayback(pair_log(ann=away, bob=STILL), scenario)
     location = Location(reel, pair_log(ann=away, bob=STILL), (WIDTH, HEIGHT))
     view = View(np.array([0.0, -9.0, 4.0]), np.array([0.0, 0.0, 2.0]))
     early, late = (location.drawn(reel.frame(time_s), view) for time_s in (0.0, 4.0))
@@ -84,7 +84,7 @@ def test_stills_do_not_depend_on_each_other(scenario):
 
 def test_events_are_told_when_they_happen_and_then_no_more(scenario):
     log = pair_log(STILL, STILL, events=[(1.0, "ann", "landed")])
-    reel = Reel(log, scenario)
+    reel = LogPlayback(log, scenario)
     location = Location(reel, log, (WIDTH, HEIGHT))
     assert location.caption(0.9, 1.0).news == []
     assert location.caption(1.1, 1.0).news == ["1.0 s ann: landed"]
@@ -95,7 +95,7 @@ def test_events_are_told_when_they_happen_and_then_no_more(scenario):
 
 def test_the_speed_is_said_where_it_is_not_that_of_the_flight(scenario):
     log = pair_log(STILL, STILL)
-    location = Location(Reel(log, scenario), log, (WIDTH, HEIGHT))
+    location = Location(LogPlayback(log, scenario), log, (WIDTH, HEIGHT))
     assert location.caption(2.0, 1.0).beside == "2.0 s"
     assert location.caption(2.0, 4.0).beside == "2.0 s   4x"
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import viser
 
-from kittiwake.runtime.clock import Clock
-from kittiwake.runtime.maneuvers import GoTo, Land, Lean, Obey
+from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.maneuvers import GoTo, HoldCommand, LandManeuver, Lean
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
-from kittiwake.viewer.board import Board
+from kittiwake.viewer.board import FrameBuffer
 from kittiwake.viewer.cockpit import Cockpit
 from kittiwake.viewer.frame import Show
 from kittiwake.viewer.panels.flying import FlyingPanel
@@ -71,9 +71,9 @@ class Page:
 
     def __init__(self, tmp_path):
         document = apply_overrides(parse_document(SCENARIO, "page.yaml"), [])
-        self.session = Session(build(document, tmp_path), Clock(1.0))
+        self.session = Session(build(document, tmp_path), RealTimeClock(1.0))
         columns = self.session.simulation.program.layout.columns
-        self.board = Board(columns)
+        self.board = FrameBuffer(columns)
         self.server = PageServer()
         show = Show(self.session.course.scenario, 0, columns)
         self.cockpit = Cockpit(self.server, show, self.board, self.session)
@@ -148,7 +148,7 @@ def test_maneuvers_are_of_the_vehicle_that_is_picked(page):
     np.testing.assert_allclose(page.asked["auk"].place_m, [5.0, 0.0, 5.0])
     assert "tern" not in page.asked
     page.put("Maneuver", "Land")
-    assert isinstance(page.asked["auk"], Land)
+    assert isinstance(page.asked["auk"], LandManeuver)
     page.put("Maneuver", "Hand back")
     assert "auk" not in page.asked
 
@@ -157,7 +157,7 @@ def test_a_rung_has_sliders_that_begin_where_the_vehicle_is(page):
     page.put("Rung", "place and yaw")
     page.put("z [m]", 13.0)
     asked = page.asked["tern"]
-    assert isinstance(asked, Obey)
+    assert isinstance(asked, HoldCommand)
     place = asked.asked.position_world_m
     assert (float(place.x), float(place.y), float(place.z)) == (0.0, 0.0, 13.0)
     assert float(asked.asked.yaw_rad) == pytest.approx(np.pi / 3)

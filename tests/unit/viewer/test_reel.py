@@ -7,7 +7,7 @@ from tests.unit.viewer.flights import COLUMNS, pair_log, rows, scenario_in, stra
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import LogError
-from kittiwake.viewer.reel import TRAIL_S, Reel, Track
+from kittiwake.viewer.reel import TRAIL_S, LogPlayback, Track
 
 HALF = np.sqrt(0.5)
 
@@ -19,14 +19,14 @@ def scenario(tmp_path_factory):
 
 def test_a_frame_has_the_row_of_its_time(scenario):
     log = pair_log()
-    reel = Reel(log, scenario)
+    reel = LogPlayback(log, scenario)
     assert reel.span_s == (0.0, 4.0)
     assert np.allclose(reel.frame(1.0).rows["ann"], log.values("ann")[10])
     assert reel.show.seed == 7
 
 
 def test_places_between_rows_lie_between_them(scenario):
-    row = Reel(pair_log(), scenario).frame(1.05).rows["ann"]
+    row = LogPlayback(pair_log(), scenario).frame(1.05).rows["ann"]
     assert row[:4] == pytest.approx([1.0, *(-1.0 + 2.1 / 4.0, -3.15 / 4.0, 2.0 + 1.05 / 4.0)])
 
 
@@ -70,16 +70,16 @@ def test_what_is_on_its_way_to_infinity_is_no_place():
 def test_a_log_of_other_vehicles_is_refused(scenario):
     log = pair_log()
     with pytest.raises(LogError, match=r"other vehicles than the scenario\.yaml"):
-        Reel(Log({"ann": log.tables["ann"]}), scenario)
+        LogPlayback(Log({"ann": log.tables["ann"]}), scenario)
 
 
 def test_a_log_without_rows_is_refused(scenario):
     empty = Table(COLUMNS, np.zeros((0, len(COLUMNS))))
     with pytest.raises(LogError, match="cut off before its first row"):
-        Reel(pair_log(empty, empty), scenario)
+        LogPlayback(pair_log(empty, empty), scenario)
 
 
 def test_a_vehicle_without_rows_is_in_no_frame(scenario):
     empty = Table(COLUMNS, np.zeros((0, len(COLUMNS))))
-    frame = Reel(pair_log(bob=empty), scenario).frame(1.0)
+    frame = LogPlayback(pair_log(bob=empty), scenario).frame(1.0)
     assert set(frame.rows) == set(frame.trails) == {"ann"}

@@ -7,7 +7,7 @@ from tests.unit.viewer.flights import scenario_in
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import Event, Table
 from kittiwake.viewer import replay as module
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.reel import LogPlayback
 from kittiwake.viewer.replay import Replay
 
 COLUMNS = ("time_s", "x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
@@ -40,7 +40,7 @@ def replay(wall, scenario):
     """Two vehicles, one of which was recorded to an earlier end."""
     del wall
     log = Log({"ann": table(30.0), "bob": table(12.0)}, (Event(3.0, "ann", "motor 1 fails"),))
-    return Replay(Reel(log, scenario))
+    return Replay(LogPlayback(log, scenario))
 
 
 def test_it_plays_from_the_beginning_and_stops_at_the_end(replay, wall):

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from kittiwake.runtime.commands import numbers_of, refuse_dead_ends
-from kittiwake.runtime.maneuvers import Situation, ability_of
+from kittiwake.runtime.maneuvers import VehicleEstimate, ability_of
 from kittiwake.runtime.tunable import takes
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document
 from kittiwake.vehicles import VEHICLES
-from kittiwake.viewer.rungs import Setting, rungs_of
+from kittiwake.viewer.rungs import Setting, sliders_of
 
 GROUND_M = -1.0
-HERE = Situation(0.0, np.array([3.0, -4.0, 5.0]), np.zeros(3), 2.0, None)
+HERE = VehicleEstimate(0.0, np.array([3.0, -4.0, 5.0]), np.zeros(3), 2.0, None)
 VESSELS = {"otter", "strider"}
 
 
@@ -46,20 +46,20 @@ def model(request, built):
 
 def test_every_slider_says_what_the_vehicle_takes_wherever_it_is(model):
     name, setting = model
-    vehicle, rungs = setting.vehicle, rungs_of(setting)
+    vehicle, rungs = setting.vehicle, sliders_of(setting)
     assert rungs
     for title, rung in rungs.items():
         assert rung.title == title
         begins = [min(max(lever.begin, lever.low), lever.high) for lever in rung.levers]
         lows, highs = ([getattr(lever, end) for lever in rung.levers] for end in ("low", "high"))
         for values in (begins, lows, highs):
-            signal = rung.signal(values)
+            signal = rung.command(values)
             numbers_of({name: signal}, {name: vehicle})
             refuse_dead_ends(((name, type(signal)),), {name: vehicle})
 
 
 def test_sliders_have_room_and_names_of_their_own(model):
-    for rung in rungs_of(model[1]).values():
+    for rung in sliders_of(model[1]).values():
         labels = [lever.label for lever in rung.levers]
         assert len({*labels}) == len(labels)
         for lever in rung.levers:
@@ -69,36 +69,36 @@ def test_sliders_have_room_and_names_of_their_own(model):
 def test_each_slider_changes_what_is_said(model):
     name, setting = model
     vehicle = setting.vehicle
-    for rung in rungs_of(setting).values():
+    for rung in sliders_of(setting).values():
         middles = [0.5 * (lever.low + lever.high) for lever in rung.levers]
-        said = numbers_of({name: rung.signal(middles)}, {name: vehicle})
+        said = numbers_of({name: rung.command(middles)}, {name: vehicle})
         for place, lever in enumerate(rung.levers):
             moved = [*middles]
             moved[place] += 0.25 * (lever.high - lever.low)
-            other = numbers_of({name: rung.signal(moved)}, {name: vehicle})
+            other = numbers_of({name: rung.command(moved)}, {name: vehicle})
             assert other != said, (rung.title, lever.label)
 
 
 def test_a_place_begins_where_the_vehicle_is_and_ends_at_the_ground(built):
-    rung = rungs_of(built["rigid-body"])["place and yaw"]
+    rung = sliders_of(built["rigid-body"])["place and yaw"]
     assert [lever.begin for lever in rung.levers[:3]] == HERE.position_m.tolist()
     assert rung.levers[2].low == GROUND_M
     assert rung.levers[3].begin == pytest.approx(np.degrees(2.0))
 
 
 def test_roll_pitch_and_yaw_are_those_angles(built):
-    rung = rungs_of(built["rigid-body"])["attitude and thrust"]
-    angles = rung.signal([10.0, -20.0, 30.0, 9.0]).q_world_from_body.to_euler()
+    rung = sliders_of(built["rigid-body"])["attitude and thrust"]
+    angles = rung.command([10.0, -20.0, 30.0, 9.0]).q_world_from_body.to_euler()
     found = np.degrees([float(a) for a in (angles.roll_rad, angles.pitch_rad, angles.yaw_rad)])
     np.testing.assert_allclose(found, [10.0, -20.0, 30.0], atol=1e-6)
 
 
 def test_thrust_begins_with_the_weight(built):
-    rung = rungs_of(built["crazyflie"])["attitude and thrust"]
+    rung = sliders_of(built["crazyflie"])["attitude and thrust"]
     assert rung.levers[3].begin == pytest.approx(0.027 * 9.81, rel=1e-3)
 
 
 def test_a_vessel_is_not_offered_what_flies(built):
-    titles = {*rungs_of(built["otter"])}
+    titles = {*sliders_of(built["otter"])}
     assert "shaft speeds" in titles
     assert not titles & {"attitude and thrust", "torque and thrust", "sticks"}

@@ -7,7 +7,7 @@ import pytest
 
 viser = pytest.importorskip("viser")
 
-from kittiwake.viewer.scene import Scene, home_camera  # noqa: E402
+from kittiwake.viewer.scene import SceneNodes, home_camera  # noqa: E402
 
 STAGE = ("hover-hummingbird", "deck-landing", "wind-box", "hallway-ranging", "flock-8")
 
@@ -32,7 +32,7 @@ def nodes(server):
 
 
 def test_drawing_twice_creates_no_new_nodes(server, ultrasonic_turns):
-    scene = Scene(server.scene, ultrasonic_turns.show)
+    scene = SceneNodes(server.scene, ultrasonic_turns.show)
     scene.draw(ultrasonic_turns.frame(0))
     before = nodes(server)
     scene.draw(ultrasonic_turns.frame(-1))
@@ -42,7 +42,7 @@ def test_drawing_twice_creates_no_new_nodes(server, ultrasonic_turns):
 
 
 def test_bodies_are_drawn_where_their_rows_say(server, ultrasonic_turns):
-    scene = Scene(server.scene, ultrasonic_turns.show)
+    scene = SceneNodes(server.scene, ultrasonic_turns.show)
     frame = ultrasonic_turns.frame(-1)
     scene.draw(frame)
     body = server.scene.get_handle_by_name("/show/cast/hummingbird body")
@@ -52,7 +52,7 @@ def test_bodies_are_drawn_where_their_rows_say(server, ultrasonic_turns):
 
 
 def test_a_layer_that_is_switched_off_is_not_seen(server, ultrasonic_turns):
-    scene = Scene(server.scene, ultrasonic_turns.show)
+    scene = SceneNodes(server.scene, ultrasonic_turns.show)
     names = {
         "trails": "/show/trails",
         "labels": "/show/labels/drone",
@@ -69,7 +69,7 @@ def test_a_layer_that_is_switched_off_is_not_seen(server, ultrasonic_turns):
 
 
 def test_waves_move_in_place_of_the_flat_water(server, otter_in_waves):
-    scene = Scene(server.scene, otter_in_waves.show)
+    scene = SceneNodes(server.scene, otter_in_waves.show)
     scene.draw(otter_in_waves.frame(0))
     waves = server.scene.get_handle_by_name("/show/stage/waves")
     first = np.array(waves.vertices)
@@ -80,7 +80,7 @@ def test_waves_move_in_place_of_the_flat_water(server, otter_in_waves):
 
 
 def test_a_ghost_is_the_cast_and_its_trails_alone(server, ultrasonic_turns):
-    ghost = Scene(server.scene, ultrasonic_turns.show, ghost=True)
+    ghost = SceneNodes(server.scene, ultrasonic_turns.show, ghost=True)
     ghost.draw(ultrasonic_turns.frame(-1))
     drawn = {name.split("/")[2] for name in nodes(server) if name.startswith("/ghost/")}
     assert drawn == {"cast", "trails"}
@@ -93,7 +93,7 @@ def test_a_ghost_is_the_cast_and_its_trails_alone(server, ultrasonic_turns):
 @pytest.mark.parametrize("name", STAGE)
 def test_any_scenario_can_be_looked_at(server, staged, placed, name):
     show = staged(name)
-    scene = Scene(server.scene, show, name=name)
+    scene = SceneNodes(server.scene, show, name=name)
     for option in vars(scene.options):
         setattr(scene.options, option, True)
     scene.draw(placed(show))

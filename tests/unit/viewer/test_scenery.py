@@ -9,7 +9,7 @@ from tests.unit.viewer.flights import PAIR, pair_log, scenario_in
 from kittiwake.physics.mujoco_studio import HORIZON_RGB
 from kittiwake.viewer.extent import extent_of
 from kittiwake.viewer.haze import BEGIN, FAR, distance_looks
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.reel import LogPlayback
 from kittiwake.viewer.swell import ABOVE_M, EVERY, swell_lines
 
 GREEN = (90, 140, 90)
@@ -18,7 +18,7 @@ SIDE, CELL_M = 17, 0.5
 
 @pytest.fixture(scope="module")
 def show(tmp_path_factory):
-    return Reel(pair_log(), scenario_in(tmp_path_factory.mktemp("pair"))).show
+    return LogPlayback(pair_log(), scenario_in(tmp_path_factory.mktemp("pair"))).show
 
 
 def radii_m(show, look):
@@ -85,7 +85,7 @@ def test_a_cone_of_sound_ends_where_its_sensor_heard_an_echo(tmp_path):
     told = np.tile([1.5, 1.0], (len(ann.values), 1))
     columns = (*ann.columns[:-1], "sensor.below.range_m", "sensor.below.valid", "status")
     table = Table(columns, np.insert(ann.values, [-1, -1], told, axis=1))
-    reel = Reel(Log({"ann": table, "bob": log.tables["bob"]}), scenario)
+    reel = LogPlayback(Log({"ann": table, "bob": log.tables["bob"]}), scenario)
     heard, silent, waiting = Sound(Beams(reel.show)).shapes(reel.frame(0.0))
     assert heard[:, 2].max() == pytest.approx(2.0)
     assert heard[:, 2].min() == pytest.approx(0.5)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from kittiwake.core.solid import Solid
+from kittiwake.contact.solid import Solid
 from kittiwake.viewer.shapes import is_closed
 from kittiwake.viewer.solids import look_of, shape_of
 

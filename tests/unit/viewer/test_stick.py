@@ -4,12 +4,12 @@ from math import inf
 
 import pytest
 
+from kittiwake.core.commands import BodyVelocityYawRate, MotorsOff, PositionYaw
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.signals import BodyVelocityYawRate, Off, PositionYaw
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.clock import Clock
-from kittiwake.runtime.live import LiveCourse
+from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.live_executor import LiveExecutor
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
 from kittiwake.viewer.joystick import Pad
@@ -36,7 +36,7 @@ def asked(monkeypatch):
             message = "no places here"
             raise CommandError(message)
 
-    monkeypatch.setattr(LiveCourse, "ask", ask)
+    monkeypatch.setattr(LiveExecutor, "ask", ask)
     return heard
 
 
@@ -44,7 +44,7 @@ def asked(monkeypatch):
 def session():
     """Two vehicles that nobody flies."""
     two = ["vehicles.drone.count=2", "vehicles.drone.spacing_m=[2, 0, 0]"]
-    return Session(load_scenario("hover-angle-velocity", two), Clock(inf))
+    return Session(load_scenario("hover-angle-velocity", two), RealTimeClock(inf))
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_mode_asks_the_first_vehicle_and_a_stick_that_rests_nothing_more(stick
 def test_the_button_that_switches_off_does(stick, asked):
     stick.read(pad(CIRCLE))
     stick.read(pad(R1))
-    assert isinstance(asked[-1][2], Off)
+    assert isinstance(asked[-1][2], MotorsOff)
 
 
 def test_a_pad_that_is_unplugged_hands_back(stick, asked):
@@ -96,7 +96,7 @@ def test_what_is_refused_is_told_once(stick, session, asked):
 def test_a_clicked_stick_places_the_vehicle_and_asks_it_for_nothing(stick, asked, monkeypatch):
     placed = []
     monkeypatch.setattr(
-        LiveCourse, "place", lambda _, vehicle, start: placed.append((vehicle, start))
+        LiveExecutor, "place", lambda _, vehicle, start: placed.append((vehicle, start))
     )
     stick.read(pad(L3))
     assert placed == [("drone-1", Start(Vec3(0.0, 0.0, 6.0)))]

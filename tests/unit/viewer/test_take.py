@@ -4,7 +4,7 @@ import pytest
 from tests.unit.viewer.flights import pair_log, rows, scenario_in, straight
 
 from kittiwake.core.errors import LogError, ScenarioError
-from kittiwake.viewer.reel import Reel
+from kittiwake.viewer.reel import LogPlayback
 from kittiwake.viewer.take import Take
 
 
@@ -15,7 +15,7 @@ def scenario(tmp_path_factory):
 
 def reel_of(scenario, seconds=4.0):
     table = rows(straight((0.0, 0.0, 2.0), (1.0, 0.0, 2.0), seconds))
-    return Reel(pair_log(table, table), scenario)
+    return LogPlayback(pair_log(table, table), scenario)
 
 
 def test_a_short_flight_is_filmed_in_real_time(scenario):

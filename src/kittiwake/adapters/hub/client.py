@@ -26,7 +26,7 @@ from kittiwake.adapters.hub.packets import (
     Numbered,
     Readiness,
     Reason,
-    Refused,
+    Refusal,
     SetPoint,
     Status,
     Triple,
@@ -260,7 +260,7 @@ class Member:
                 return None
             if answer is None:
                 return None
-            if isinstance(answer, Refused):
+            if isinstance(answer, Refusal):
                 if answer.number in {number, None} and answer.reason not in PASSING:
                     message = f"the hub refuses {self._name}: {answer.said}"
                     raise HubError(message, answer.reason.value)

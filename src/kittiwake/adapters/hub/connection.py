@@ -11,9 +11,8 @@ import secrets
 import socket
 from typing import cast
 
-from kittiwake.adapters.hub.exchange import Exchange
+from kittiwake.adapters.hub.flock_server import Place
 from kittiwake.adapters.hub.frames import FrameReader, FrameTooLongError, framed
-from kittiwake.adapters.hub.hive import Place
 from kittiwake.adapters.hub.limits import Bucket
 from kittiwake.adapters.hub.packets import (
     OPENING,
@@ -28,15 +27,16 @@ from kittiwake.adapters.hub.packets import (
     Numbered,
     Readiness,
     Reason,
-    Refused,
+    Refusal,
     Status,
     Update,
     encoded,
     proof_of,
 )
 from kittiwake.adapters.hub.refusals import RefusalError, packet_of
+from kittiwake.adapters.hub.sessions import MemberSessions
 from kittiwake.core.errors import CommandError
-from kittiwake.core.strangers import Strangers
+from kittiwake.runtime.pending_connections import PendingConnections
 
 # frames of which the sender can send another one
 GOES_ON = frozenset(
@@ -52,7 +52,10 @@ class MemberConnection(asyncio.Protocol):
     """Somebody at the port of a vehicle; a stranger until it has said who it is."""
 
     def __init__(
-        self, exchange: Exchange, place: Place, strangers: Strangers["MemberConnection"]
+        self,
+        exchange: MemberSessions,
+        place: Place,
+        strangers: PendingConnections["MemberConnection"],
     ) -> None:
         self._exchange, self._place, self._strangers = exchange, place, strangers
         self._reader, self._nonce = FrameReader(), secrets.token_hex(16)
@@ -301,7 +304,7 @@ class MemberConnection(asyncio.Protocol):
 
     def _refuse(self, refusal: RefusalError) -> None:
         self._exchange.counters.refused[refusal.reason] += 1
-        self._send(Refused(refusal.reason, refusal.said[:LONGEST_WORDS], refusal.number))
+        self._send(Refusal(refusal.reason, refusal.said[:LONGEST_WORDS], refusal.number))
         if not (self._joined and refusal.reason in GOES_ON):
             self.close()
 

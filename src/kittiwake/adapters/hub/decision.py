@@ -10,28 +10,29 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from kittiwake.core.choice import chosen
-from kittiwake.core.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.commands import VelocityYaw
+from kittiwake.core.component import Scheduled
 from kittiwake.core.keys import named
 from kittiwake.core.kinematics import Start
-from kittiwake.core.peers import Peers, Report
-from kittiwake.core.radio import AbstractRadio, Broadcast
-from kittiwake.core.signals import VelocityYaw
+from kittiwake.core.neighbors import NeighborTable, StateReport
 from kittiwake.core.streams import Stream
-from kittiwake.core.strong import like, strong
-from kittiwake.core.vehicle import Scheduled, Vehicle
+from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Count, Flag
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.sim import swarming
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.sim import team_radio
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.group import Group
 from kittiwake.sim.schedule import Clock, run
+from kittiwake.world.radio import AbstractRadio, Broadcast
 
 # nobody's team: others keep clear of such a member, and do not fly along with it
 ALONE = -1
 
 
-class Told(NamedTuple):
+class MemberReports(NamedTuple):
     """What is known of all vehicles, along the first axis.
 
     ``motion`` holds position, velocity, yaw, the age of what was said, and acceleration; ``flags``
@@ -58,18 +59,18 @@ class Decision(eqx.Module):
 
     def begin(self) -> tuple[Any, Any]:
         """The states of each group's guidance, and of the radio, before the first step."""
-        air, _ = swarming.begun(self.radio, self.fleet.roster, self.period_s, self.key)
+        air, _ = team_radio.begin(self.radio, self.fleet.roster, self.period_s, self.key)
         states = tuple(group.map(_first, self._streams(group)) for group in self.fleet.groups)
         return states, air
 
-    def step(self, states: Any, air: Any, told: Told) -> tuple[Any, Any, Array]:
+    def step(self, states: Any, air: Any, told: MemberReports) -> tuple[Any, Any, Array]:
         """The next states, and velocity, yaw and acceleration of each vehicle."""
         reports = jax.vmap(partial(_foreseen, self.period_s))(told.motion, told.flags)
         air, peers = self._heard(air, reports, told)
         groups = self.fleet.groups
         ends = np.cumsum([len(group.names) for group in groups])[:-1]
         parts = zip(
-            *(groups, states, swarming.split(peers, groups), _parted(reports, ends)),
+            *(groups, states, team_radio.split(peers, groups), _parted(reports, ends)),
             *(jnp.split(told.motion[:, 8:], ends), jnp.split(told.flags[:, 2], ends)),
             jnp.split(told.ticks, ends),
             strict=True,
@@ -77,7 +78,9 @@ class Decision(eqx.Module):
         later, wanted = zip(*(self._group(*part) for part in parts), strict=True)
         return later, air, jnp.concatenate(wanted)
 
-    def _heard(self, air: Any, reports: Report, told: Told) -> tuple[Any, Peers]:
+    def _heard(
+        self, air: Any, reports: StateReport, told: MemberReports
+    ) -> tuple[Any, NeighborTable]:
         """The radio, and what each vehicle knows by it."""
         roster = self.fleet.roster
         teams = jnp.where(told.flags[:, 1], roster.team, jnp.full_like(roster.team, ALONE))
@@ -85,10 +88,10 @@ class Decision(eqx.Module):
         message = Broadcast(
             reports, reports.position_world_m, told.flags[:, 0], roster, jnp.zeros(())
         )
-        stream = named(named(self.key, Stream.WORLD.of(swarming.RADIO)), Stream.STEP)
+        stream = named(named(self.key, Stream.WORLD.of(team_radio.RADIO)), Stream.STEP)
         clock = Clock(told.tick, self.period_s)
         air, peers = run(self.radio, air, message, clock, stream)
-        return air, swarming.carried_on(self.radio, peers, clock)
+        return air, team_radio.advance(self.radio, peers, clock)
 
     def _group(
         self,
@@ -110,8 +113,8 @@ class Decision(eqx.Module):
         self,
         vehicle: Vehicle,
         state: Any,
-        peers: Peers,
-        report: Report,
+        peers: NeighborTable,
+        report: StateReport,
         acceleration_world_mps2: Array,
         do: Flag,
         tick: Count,
@@ -124,14 +127,14 @@ class Decision(eqx.Module):
         force = motion.q_world_from_body.inverse().rotate(pull)
         motion = replace(motion, specific_force_body_mps2=force)
         time_s = jnp.asarray(tick, jnp.result_type(float)) * self.period_s
-        inputs = GuidanceInputs(time_s, tick, strong(motion), peers=peers)
+        inputs = GuidanceInputs(time_s, tick, as_arrays(motion), neighbors=peers)
         draw = jax.random.fold_in(stream, tick)
         guidance = vehicle.guidance.component
         after, signal = guidance.step(state, inputs, self.period_s, draw)
         assert isinstance(signal, VelocityYaw)
         wanted, ahead = signal.velocity_world_mps, signal.acceleration_world_mps2
         numbers = jnp.concatenate([wanted.array, jnp.asarray(signal.yaw_rad)[None], ahead.array])
-        return chosen(do, like(after, state), state), numbers
+        return tree_where(do, match_dtypes(after, state), state), numbers
 
     def _streams(self, group: Group) -> Any:
         """The keys of the guidance of a group's vehicles, as in a simulation."""
@@ -141,16 +144,16 @@ class Decision(eqx.Module):
 
 def is_guided(guidance: AbstractGuidance) -> bool:
     """Whether it follows from what others do, and asks for velocities alone."""
-    return guidance.hears and guidance.signal_types() == (VelocityYaw,)
+    return guidance.hears and guidance.command_types() == (VelocityYaw,)
 
 
 def _first(vehicle: Vehicle, stream: PRNGKeyArray) -> Any:
-    return strong(vehicle.guidance.component.init(named(stream, Stream.INIT)))
+    return as_arrays(vehicle.guidance.component.init(named(stream, Stream.INIT)))
 
 
-def _foreseen(period_s: float, motion: Array, flags: Array) -> Report:
+def _foreseen(period_s: float, motion: Array, flags: Array) -> StateReport:
     """What a member would report now: for a period it goes on to accelerate, then straight on."""
-    report = Report(Vec3.of(motion[:3]), Vec3.of(motion[3:6]), motion[6], flags[0])
+    report = StateReport(Vec3.of(motion[:3]), Vec3.of(motion[3:6]), motion[6], flags[0])
     age_s = motion[7]
     speeding_s = jnp.minimum(age_s, period_s)
     gained = Vec3.of(motion[8:]) * speeding_s

@@ -16,7 +16,7 @@ from kittiwake.adapters.hub.packets import (
     FromHub,
     FromMember,
     Hello,
-    Refused,
+    Refusal,
     decoded_from_hub,
     encoded,
 )
@@ -80,7 +80,7 @@ class Link:
             packet = self.receive(end_s - time.monotonic())
             if packet is None:
                 return False
-            if isinstance(packet, Refused):
+            if isinstance(packet, Refusal):
                 message = f"the hub refuses: {packet.said}"
                 raise HubError(message, packet.reason.value)
             if isinstance(packet, Hello):

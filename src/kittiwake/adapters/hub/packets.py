@@ -13,7 +13,7 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
-from kittiwake.core.ranges import (
+from kittiwake.adapters.number_limits import (
     LARGEST_ACCELERATION_MPS2,
     LARGEST_ANGLE_RAD,
     LARGEST_POSITION_M,
@@ -98,7 +98,7 @@ class Idle(msgspec.Struct, tag="idle", frozen=True, forbid_unknown_fields=True):
     number: int
 
 
-class Refused(msgspec.Struct, tag="refused", frozen=True, forbid_unknown_fields=True):
+class Refusal(msgspec.Struct, tag="refused", frozen=True, forbid_unknown_fields=True):
     """Nothing is done with what came; ``number`` is missing where it is not known."""
 
     reason: Reason
@@ -153,7 +153,7 @@ class Leave(msgspec.Struct, tag="leave", frozen=True, forbid_unknown_fields=True
 
 FromMember: TypeAlias = Connection | Update | Status | Behavior | Leave
 Numbered: TypeAlias = Update | Status | Behavior | Leave
-FromHub: TypeAlias = Hello | Accepted | SetPoint | Idle | Refused
+FromHub: TypeAlias = Hello | Accepted | SetPoint | Idle | Refusal
 
 encoded = msgspec.msgpack.Encoder().encode
 decoded_from_member = msgspec.msgpack.Decoder(FromMember).decode

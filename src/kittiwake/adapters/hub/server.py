@@ -9,12 +9,12 @@ from ipaddress import ip_address
 
 from kittiwake.adapters.hub.connection import MemberConnection
 from kittiwake.adapters.hub.counters import Counters
-from kittiwake.adapters.hub.exchange import Exchange
-from kittiwake.adapters.hub.hive import Hive, Place
+from kittiwake.adapters.hub.flock_server import FlockServer, Place
 from kittiwake.adapters.hub.limits import Limits
 from kittiwake.adapters.hub.link import LAST_PORT
+from kittiwake.adapters.hub.sessions import MemberSessions
 from kittiwake.core.errors import HubError
-from kittiwake.core.strangers import Strangers
+from kittiwake.runtime.pending_connections import PendingConnections
 
 LOOPBACK = "127.0.0.1"
 BASE_PORT = 47100
@@ -31,7 +31,7 @@ class Hub:
 
     def __init__(
         self,
-        hive: Hive,
+        hive: FlockServer,
         limits: Limits | None = None,
         token: str | None = None,
         *,
@@ -41,11 +41,11 @@ class Hub:
             message = f"the token has {len(token)} characters; write {SHORTEST_TOKEN} at least"
             raise HubError(message)
         limits = limits or Limits.usual(hive.rate_hz, lockstep=lockstep)
-        self._exchange = Exchange(hive, limits, token, lockstep)
-        self._strangers = Strangers[MemberConnection](len(hive.places) + limits.strangers)
+        self._exchange = MemberSessions(hive, limits, token, lockstep)
+        self._strangers = PendingConnections[MemberConnection](len(hive.places) + limits.strangers)
 
     @property
-    def hive(self) -> Hive:
+    def hive(self) -> FlockServer:
         """The members."""
         return self._exchange.hive
 

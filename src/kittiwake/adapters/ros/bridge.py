@@ -9,23 +9,23 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kittiwake.adapters.ros.desk import GET_STATE, SET_STATE, Answer, Desk
-from kittiwake.adapters.ros.gains_desk import GainsDesk
+from kittiwake.adapters.ros.endpoints import GET_STATE, SET_STATE, Answer, Endpoints
+from kittiwake.adapters.ros.gain_server import GainServer
+from kittiwake.adapters.ros.joystick import JoystickListener
 from kittiwake.adapters.ros.messages.plain import CLOCK, clock, legal_names
 from kittiwake.adapters.ros.messages.scene import OBSTACLES, obstacles
 from kittiwake.adapters.ros.messages.telemetry import Telemetry, static_transforms
 from kittiwake.adapters.ros.model_states import ModelStates
 from kittiwake.adapters.ros.node import RosNode
-from kittiwake.adapters.ros.pilot import Pilot
-from kittiwake.adapters.ros.places import start_of
-from kittiwake.adapters.ros.sticks import Sticks
+from kittiwake.adapters.ros.start_pose import start_of
+from kittiwake.adapters.ros.vehicle_control import VehicleControl
 from kittiwake.adapters.ros.vehicle_services import VehicleServices
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.ros import RosSettings
-from kittiwake.runtime.live import LiveCourse
+from kittiwake.runtime.live_executor import LiveExecutor
 from kittiwake.runtime.session import Session
 from kittiwake.runtime.watch import Block
+from kittiwake.scenario.ros_settings import RosSettings
 
 # blocks of a flight a second, where odometry is not to be told more often
 TELLS_HZ = 200.0
@@ -50,8 +50,8 @@ class Bridge:
     def __init__(self, node: RosNode) -> None:
         self._node = node
         self._told: list[tuple[Telemetry, str, dict[str, Publish]]] = []
-        self._pilots: list[Pilot] = []
-        self._gains: GainsDesk | None = None
+        self._pilots: list[VehicleControl] = []
+        self._gains: GainServer | None = None
         self._states: ModelStates | None = None
         self._beginning = threading.Lock()
 
@@ -62,8 +62,8 @@ class Bridge:
         settings, spaces = scenario.ros, legal_names(scenario.vehicles)
         self._session = session
         self._clock, self._transforms = node.publisher("/clock", CLOCK), node.transforms()
-        desk, still, told = Desk(node), [], []
-        self._gains = gains = GainsDesk(node, session)
+        desk, still, told = Endpoints(node), [], []
+        self._gains = gains = GainServer(node, session)
         for name, space in spaces.items():
             vehicle = scenario.vehicles[name]
             telemetry = Telemetry(
@@ -75,7 +75,7 @@ class Bridge:
             }
             told.append((telemetry, name, publish))
             still += static_transforms(space, vehicle, settings, columns[name], scenario.rate_hz)
-            pilot = Pilot(session, name, float(settings.command_timeout_s))
+            pilot = VehicleControl(session, name, float(settings.command_timeout_s))
             self._pilots.append(pilot)
             VehicleServices(desk, session, pilot, f"/{space}").open()
             gains.offer(name, f"/{space}")
@@ -113,7 +113,7 @@ class Bridge:
         for problem in self._session.course.take_problems():
             self._node.error(problem)
 
-    def _take_orders(self, desk: Desk, vehicles: Mapping[str, str]) -> None:
+    def _take_orders(self, desk: Endpoints, vehicles: Mapping[str, str]) -> None:
         """What can be asked of all together, and by the gamepad of the first vehicle."""
         session = self._session
         desk.order("/gazebo/pause_physics", self._pause)
@@ -138,7 +138,9 @@ class Bridge:
         def place_first(start: Start) -> None:
             session.course.place(first.vehicle, start)
 
-        sticks = Sticks(first, session.course.scenario.joystick, place_first, session.restart)
+        sticks = JoystickListener(
+            first, session.course.scenario.joystick, place_first, session.restart
+        )
         desk.hear("/joy", "sensor_msgs/Joy", sticks.hear)
 
     def _pause(self) -> None:
@@ -164,7 +166,7 @@ class Bridge:
                 time.sleep(LOOKS_S)
             self._refuse_when_over()
 
-    def _is_there_after(self, before: LiveCourse) -> bool:
+    def _is_there_after(self, before: LiveExecutor) -> bool:
         """Whether another flight than that one flies, or did, and takes orders if it does."""
         session, course = self._session, self._session.course
         is_another = course is not before and not session.wanted_again

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kittiwake.adapters.ros.messages.motion import TRUTH, Motion
+from kittiwake.adapters.ros.messages.motion import TRUTH, MotionMessages
 from kittiwake.adapters.ros.messages.plain import header, stamp_ns, xyz
 from kittiwake.adapters.ros.messages.topic import Row
 from kittiwake.core.errors import CommandError, did_you_mean
-from kittiwake.core.ros import RosSettings
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.watch import Block
+from kittiwake.scenario.ros_settings import RosSettings
 
 # under which Gazebo knows the world itself
 WORLDS = ("", "world", "map", "/map")
@@ -33,7 +33,7 @@ class ModelStates:
     ) -> None:
         self._vehicles, self._world = vehicles, settings.world_frame
         self._motions = {
-            space: Motion(
+            space: MotionMessages(
                 {column: place for place, column in enumerate(columns[name])},
                 TRUTH,
                 (settings.world_frame, space),

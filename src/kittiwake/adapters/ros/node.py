@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from kittiwake.adapters.ros.gains import Gain
 
 
-class Refused(dict[str, Any]):
+class RefusedResponse(dict[str, Any]):
     """A response to what was refused, with the reason, for which it may have no field."""
 
     def __init__(self, reason: str, response: Mapping[str, Any]) -> None:

@@ -2,8 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from kittiwake.core.errors import CommandError
-from kittiwake.core.ranges import (
+from kittiwake.adapters.number_limits import (
     LARGEST_ACCELERATION_MPS2,
     LARGEST_ANGLE_RAD,
     LARGEST_ANGULAR_ACCELERATION_RADPS2,
@@ -14,6 +13,7 @@ from kittiwake.core.ranges import (
     LARGEST_TORQUE_NM,
     LARGEST_VELOCITY_MPS,
 )
+from kittiwake.core.errors import CommandError
 from kittiwake.geometry.vec3 import Vec3
 
 

@@ -16,9 +16,9 @@ from kittiwake.adapters.ros.gains import Gain
 from kittiwake.control import CONTROLLERS
 from kittiwake.control.euler_attitude import EulerAttitude
 from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
-from kittiwake.core.controller import AbstractController
 from kittiwake.core.errors import CommandError, did_you_mean
-from kittiwake.runtime.live import LiveCourse
+from kittiwake.interfaces.controller import AbstractController
+from kittiwake.runtime.live_executor import LiveExecutor
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import tuned
 
@@ -70,7 +70,7 @@ class LiveGains:
         entry = vehicle if vehicle in entries else vehicle.rpartition("-")[0]
         return cls(vehicle, entry, shown, places)
 
-    def change(self, course: LiveCourse, wanted: Mapping[str, float]) -> dict[str, float]:
+    def change(self, course: LiveExecutor, wanted: Mapping[str, float]) -> dict[str, float]:
         """The values that hold after some were asked for; they do with one of the next blocks.
 
         Raises:
@@ -97,7 +97,7 @@ class LiveGains:
             course.set_gains(self.entry, controller, **numbers)
         return now | dict(wanted)
 
-    def values(self, course: LiveCourse) -> dict[str, float]:
+    def values(self, course: LiveExecutor) -> dict[str, float]:
         """Those that are wanted now, by whomever."""
         found = {path: value for _, path, value in _numbers(course.wanted, self.vehicle)}
         return {gain.name: found[self.places[gain.name][0]] for gain in self.shown}
@@ -107,8 +107,8 @@ def _numbers(scenario: Scenario, vehicle: str) -> Iterator[tuple[AbstractControl
     """The numbers of the controllers that a vehicle flies by, each with the law that uses it."""
     flown = scenario.vehicles[vehicle]
     # what a vehicle tells its controllers of itself is no gain of theirs
-    facts = frozenset(flown.dynamics.told(scenario.world.gravity_mps2))
-    for rung in flown.ladder:
+    facts = frozenset(flown.dynamics.vehicle_parameters(scenario.world.gravity_mps2))
+    for rung in flown.cascade:
         law = rung.component
         yield from _inside(law, (CONTROLLERS.name_of(type(law)),), facts)
 

@@ -3,10 +3,10 @@
 from functools import partial
 from typing import Any
 
-from kittiwake.adapters.ros.desk import Answer, Desk
+from kittiwake.adapters.ros.endpoints import Answer, Endpoints
 from kittiwake.adapters.ros.messages.plain import legal_names
-from kittiwake.adapters.ros.orders import MODES, Mode
-from kittiwake.adapters.ros.pilot import Pilot
+from kittiwake.adapters.ros.mode_commands import MODES, Mode
+from kittiwake.adapters.ros.vehicle_control import VehicleControl
 from kittiwake.runtime.session import Session
 
 PACKAGE = "uav_gazebo_msgs"
@@ -15,7 +15,9 @@ PACKAGE = "uav_gazebo_msgs"
 class VehicleServices:
     """The topics and services of a vehicle that are for others to call, in its namespace."""
 
-    def __init__(self, desk: Desk, session: Session, pilot: Pilot, space: str) -> None:
+    def __init__(
+        self, desk: Endpoints, session: Session, pilot: VehicleControl, space: str
+    ) -> None:
         self._desk, self._session, self._pilot, self._space = desk, session, pilot, space
 
     def open(self) -> None:

@@ -27,12 +27,12 @@ from kittiwake.analysis.overview.look import (
     few_ticks,
     list_beside,
 )
-from kittiwake.analysis.overview.scene import Scene, above_ground, stops
+from kittiwake.analysis.overview.scene import MapScene, above_ground, stops
 from kittiwake.analysis.overview.series import FEW_VEHICLES
-from kittiwake.analysis.overview.standing_maps import (
-    draw_standing_from_above,
-    draw_standing_in_space,
-    standing_marks,
+from kittiwake.analysis.overview.static_object_maps import (
+    draw_static_objects_from_above,
+    draw_static_objects_in_space,
+    static_object_marks,
 )
 from kittiwake.analysis.overview.trace import Loss, Trace, without_value
 
@@ -69,13 +69,13 @@ HALO: list[AbstractPathEffect] = [withStroke(linewidth=2.5, foreground="white")]
 
 
 def draw_space(
-    figure: Figure, traces: Sequence[Trace], colors: Sequence[str], scene: Scene
+    figure: Figure, traces: Sequence[Trace], colors: Sequence[str], scene: MapScene
 ) -> Axes3D:
     """The paths in space on equal axes, with their shadows on the floor."""
     axes = figure.add_axes(box(*SPACE_IN), projection="3d")
     assert isinstance(axes, Axes3D)
     _set_box(axes, scene)
-    draw_standing_in_space(axes, scene)
+    draw_static_objects_in_space(axes, scene)
     if scene.area is not None:
         for start, end in _edges(*scene.area):
             pair = np.stack([start, end]).T
@@ -99,7 +99,9 @@ def draw_space(
     return axes
 
 
-def draw_plan(figure: Figure, traces: Sequence[Trace], colors: Sequence[str], scene: Scene) -> Axes:
+def draw_plan(
+    figure: Figure, traces: Sequence[Trace], colors: Sequence[str], scene: MapScene
+) -> Axes:
     """The paths from above, on equal axes, east to the right and north up."""
     axes = figure.add_axes(box(*PLAN_IN))
     (west, east), (south, north) = _plan_limits(scene)
@@ -120,7 +122,7 @@ def draw_plan(figure: Figure, traces: Sequence[Trace], colors: Sequence[str], sc
         if few:
             _draw_stops(axes, trace, color, scene, numbered=len(traces) == 1)
     _draw_ends(axes, traces, colors, dimensions=2)
-    draw_standing_from_above(axes, scene, traces)
+    draw_static_objects_from_above(axes, scene, traces)
     if not any(np.isfinite(trace.position_world_m).all(axis=1).any() for trace in traces):
         axes.annotate(
             "no position was recorded",
@@ -134,7 +136,7 @@ def draw_plan(figure: Figure, traces: Sequence[Trace], colors: Sequence[str], sc
 
 
 def draw_key(
-    figure: Figure, traces: Sequence[Trace], losses: Mapping[str, Loss], scene: Scene
+    figure: Figure, traces: Sequence[Trace], losses: Mapping[str, Loss], scene: MapScene
 ) -> Axes:
     """Beside the plan: which way the wind blows, and what the marks mean."""
     axes = figure.add_axes(box(*KEY_IN))
@@ -149,7 +151,7 @@ def draw_key(
     return axes
 
 
-def _plan_limits(scene: Scene) -> tuple[tuple[float, float], tuple[float, float]]:
+def _plan_limits(scene: MapScene) -> tuple[tuple[float, float], tuple[float, float]]:
     """Limits to the east and north that hold the scene and have the shape of the plan."""
     left, bottom, right, top = PLAN_IN
     page = np.array([right - left, top - bottom])
@@ -159,7 +161,7 @@ def _plan_limits(scene: Scene) -> tuple[tuple[float, float], tuple[float, float]
     return (west, east), (south, north)
 
 
-def _set_box(axes: Axes3D, scene: Scene) -> None:
+def _set_box(axes: Axes3D, scene: MapScene) -> None:
     low, high = scene.low, scene.high
     size = high - low
     axes.set_xlim(low[0], high[0])
@@ -254,7 +256,7 @@ def _draw_path(
 
 
 def _draw_stops(
-    axes: Axes, trace: Trace, color: str, scene: Scene, *, numbered: bool = False
+    axes: Axes, trace: Trace, color: str, scene: MapScene, *, numbered: bool = False
 ) -> None:
     """Set points as marks if they are few, else as the line along which the set point moves.
 
@@ -354,7 +356,7 @@ def _draw_wind(axes: Axes, wind_world_mps: Float64[np.ndarray, "2"]) -> None:
     )
 
 
-def _marks(traces: Sequence[Trace], losses: Mapping[str, Loss], scene: Scene) -> list[Artist]:
+def _marks(traces: Sequence[Trace], losses: Mapping[str, Loss], scene: MapScene) -> list[Artist]:
     """One sample of everything that the maps show."""
     few = len(traces) <= FEW_VEHICLES
     marks: list[Artist] = []
@@ -381,7 +383,7 @@ def _marks(traces: Sequence[Trace], losses: Mapping[str, Loss], scene: Scene) ->
         marks.append(
             Line2D([], [], color=GRAY, linewidth=0.8, linestyle=AREA_DASHES, label="flight area")
         )
-    return [*marks, *standing_marks(scene.standing)]
+    return [*marks, *static_object_marks(scene.standing)]
 
 
 def _losses(losses: Mapping[str, Loss]) -> Sequence[Artist]:

@@ -27,7 +27,7 @@ from kittiwake.analysis.overview.series import (
     part_patches,
     vehicle_panels,
 )
-from kittiwake.analysis.overview.standing import Flown, Standing
+from kittiwake.analysis.overview.static_objects import FlightInfo, StaticObjects
 from kittiwake.analysis.overview.trace import Loss, Trace, find_losses, select_traces
 from kittiwake.analysis.summary import in_digits
 from kittiwake.core.errors import LogError
@@ -68,7 +68,7 @@ def _draw(figure: Figure, log: Log, folder: Path | None) -> None:
     shades = look.fleet_colors(len(log.names))
     colors = [shades[trace.place] for trace in traces]
     span_s = _span_s(traces)
-    flown = Flown(span_s, _seed(log) or 0, in_single_precision(traces, log.summary), folder)
+    flown = FlightInfo(span_s, _seed(log) or 0, in_single_precision(traces, log.summary), folder)
     scene = look_around(traces, log.scenario, flown)
     draw_space(figure, traces, colors, scene)
     draw_plan(figure, traces, colors, scene)
@@ -133,7 +133,7 @@ def _thinning(traces: Sequence[Trace], vehicles: int) -> list[str]:
     return notes
 
 
-def _unread(standing: Standing) -> list[str]:
+def _unread(standing: StaticObjects) -> list[str]:
     """Which obstacles are not drawn."""
     names = look.shortened(", ".join(standing.unread), MAX_NAME)
     return [f"not drawn: {names}, whose file is not in the folder"] if names else []

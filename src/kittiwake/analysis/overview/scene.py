@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.analysis.overview.standing import (
+from kittiwake.analysis.overview.static_objects import (
     Corner,
-    Flown,
+    FlightInfo,
     Obstacle,
-    Standing,
-    find_standing,
+    StaticObjects,
+    find_static_objects,
 )
 from kittiwake.analysis.overview.surfaces import heights_below, large_obstacles
 from kittiwake.analysis.overview.trace import MEANINGLESS, Trace
@@ -29,7 +29,7 @@ LEAST_SHARE = 0.3
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class MapScene:
     """The box that the maps show, and what stands in it.
 
     Attributes:
@@ -48,14 +48,14 @@ class Scene:
     area: tuple[Corner, Corner] | None
     floor_m: float
     grounded: bool
-    standing: Standing
+    standing: StaticObjects
     large: tuple[Obstacle, ...]
     wind_world_mps: Float64[np.ndarray, "2"] | None
 
 
 def look_around(
-    traces: Sequence[Trace], scenario: Mapping[str, Any], flown: Flown | None = None
-) -> Scene:
+    traces: Sequence[Trace], scenario: Mapping[str, Any], flown: FlightInfo | None = None
+) -> MapScene:
     """The scene that holds all that is drawn of these vehicles."""
     world = scenario.get("world")
     world = world if isinstance(world, Mapping) else {}
@@ -64,7 +64,7 @@ def look_around(
     area = _area(world.get("area"), low, high)
     if area is not None:
         low, high = np.minimum(low, area[0]), np.maximum(high, area[1])
-    standing = find_standing(scenario, flown or Flown())
+    standing = find_static_objects(scenario, flown or FlightInfo())
     low, high = _with_near(low, high, standing)
     large = large_obstacles(standing.obstacles, low, high)
     low = _with_surfaces_below(low, high, traces, large)
@@ -74,7 +74,7 @@ def look_around(
         low = np.array([low[0], low[1], min(low[2], ground_m)])
     low, high = _opened(low, high, grounded=grounded)
     floor_m = ground_m if grounded else float(low[2])
-    return Scene(low, high, area, floor_m, grounded, standing, large, usual_wind(traces))
+    return MapScene(low, high, area, floor_m, grounded, standing, large, usual_wind(traces))
 
 
 def in_single_precision(traces: Sequence[Trace], summary: Mapping[str, Any] | None) -> bool:
@@ -160,7 +160,7 @@ def _area(area: object, low: Corner, high: Corner) -> tuple[Corner, Corner] | No
     return (bottom, top) if near else None
 
 
-def _with_near(low: Corner, high: Corner, standing: Standing) -> tuple[Corner, Corner]:
+def _with_near(low: Corner, high: Corner, standing: StaticObjects) -> tuple[Corner, Corner]:
     """Limits that hold what stands near the paths, too."""
     largest = STANDING_FACTOR * max(float(max(high - low)), LEAST_SPAN_M)
     for bottom, top in standing.extents:

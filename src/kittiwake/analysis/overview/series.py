@@ -51,7 +51,7 @@ Series = Float64[np.ndarray, " rows"]
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class PlotLine:
     """One curve; a dashed one is what was asked for."""
 
     label: str
@@ -62,21 +62,21 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class PlotPanel:
     """Curves on one axis; ``listed`` says whether they are named beside it.
 
     ``parts`` are spans of time that are shaded, by their first and last time and their tint.
     """
 
     label: str
-    lines: tuple[Line, ...]
+    lines: tuple[PlotLine, ...]
     unit: str
     notes: tuple[str, ...] = ()
     listed: bool = True
     parts: tuple[tuple[float, float, str], ...] = ()
 
 
-def vehicle_panels(trace: Trace) -> list[Panel]:
+def vehicle_panels(trace: Trace) -> list[PlotPanel]:
     """All of one vehicle: position, attitude, speed, wind if it changes, and inputs."""
     return [
         *_position_panels(trace),
@@ -89,7 +89,7 @@ def vehicle_panels(trace: Trace) -> list[Panel]:
     ]
 
 
-def fleet_panels(traces: Sequence[Trace], colors: Sequence[str]) -> list[Panel]:
+def fleet_panels(traces: Sequence[Trace], colors: Sequence[str]) -> list[PlotPanel]:
     """What compares vehicles: distance to the set point or to the leg, height, speed, and wind.
 
     The first is left out if there is no set point, the last if the wind never changes. Where
@@ -112,7 +112,9 @@ def fleet_panels(traces: Sequence[Trace], colors: Sequence[str]) -> list[Panel]:
     return panels
 
 
-def draw_panels(figure: Figure, panels: Sequence[Panel], span_s: tuple[float, float]) -> list[Axes]:
+def draw_panels(
+    figure: Figure, panels: Sequence[PlotPanel], span_s: tuple[float, float]
+) -> list[Axes]:
     """The panels from top to bottom; the lowest one has the time axis' labels."""
     height = (TOP - BOTTOM + GAP) / len(panels) - GAP
     drawn: list[Axes] = []
@@ -148,7 +150,7 @@ def cut_at_jumps(angle_deg: Series) -> Series:
     return np.where(jumps, np.nan, angle_deg)
 
 
-def _position_panels(trace: Trace) -> list[Panel]:
+def _position_panels(trace: Trace) -> list[PlotPanel]:
     """All coordinates together, unless the height is so far off that they would look constant."""
     wanted = trace.setpoint_world_m
     if not np.isfinite(wanted[:, 2]).any():
@@ -156,10 +158,10 @@ def _position_panels(trace: Trace) -> list[Panel]:
     position = trace.position_world_m
     lines = _lines(trace, "xyz", position)
     if not _height_is_apart(position):
-        return [Panel("position\n(m)", lines + _wanted(trace, wanted), "m")]
+        return [PlotPanel("position\n(m)", lines + _wanted(trace, wanted), "m")]
     return [
-        Panel("position\n(m)", lines[:2] + _wanted(trace, wanted[:, :2]), "m"),
-        Panel("height\n(m)", lines[2:] + _wanted(trace, wanted[:, 2:], HUES[2:]), "m"),
+        PlotPanel("position\n(m)", lines[:2] + _wanted(trace, wanted[:, :2]), "m"),
+        PlotPanel("height\n(m)", lines[2:] + _wanted(trace, wanted[:, 2:], HUES[2:]), "m"),
     ]
 
 
@@ -172,13 +174,13 @@ def _height_is_apart(position_m: Float64[np.ndarray, "rows 3"]) -> bool:
     return float(max(high) - min(low)) > APART_FACTOR * max(level, float(high[2] - low[2]))
 
 
-def _tilt_panel(trace: Trace) -> Panel:
+def _tilt_panel(trace: Trace) -> PlotPanel:
     lines = _lines(trace, ("roll", "pitch"), trace.roll_pitch_yaw_deg[:, :2])
     lines += _wanted(trace, trace.commanded_roll_pitch_yaw_deg[:, :2])
-    return Panel("attitude\n(deg)", lines, "deg")
+    return PlotPanel("attitude\n(deg)", lines, "deg")
 
 
-def _yaw_panel(trace: Trace) -> Panel:
+def _yaw_panel(trace: Trace) -> PlotPanel:
     yaw = readable_yaw_deg(trace.roll_pitch_yaw_deg[:, 2])
     wanted = np.degrees(trace.table.part((SETPOINT_YAW,))[:, 0])
     wanted = np.where(np.isfinite(wanted), wanted, trace.commanded_roll_pitch_yaw_deg[:, 2])
@@ -188,33 +190,35 @@ def _yaw_panel(trace: Trace) -> Panel:
         nearest = np.full_like(yaw, np.nan)
     lines = _lines(trace, ("yaw",), yaw[:, None], HUES[2:])
     lines += _wanted(trace, cut_at_jumps(nearest)[:, None], HUES[2:])
-    return Panel("yaw\n(deg)", lines, "deg")
+    return PlotPanel("yaw\n(deg)", lines, "deg")
 
 
-def _speed_panel(trace: Trace) -> Panel:
+def _speed_panel(trace: Trace) -> PlotPanel:
     velocity = trace.table.part(SETPOINT_VELOCITY_WORLD_MPS)
     asked = np.isfinite(velocity[:, 0])
     wanted = np.where(asked, np.sqrt(np.nansum(np.square(velocity), axis=1)), np.nan)
     if trace.has(SETPOINT_WORLD_M) and not np.nan_to_num(wanted).any():
         wanted = np.full_like(wanted, np.nan)  # it is to be at a place, at whatever speed
     lines = _lines(trace, ("speed",), trace.speed_mps[:, None])
-    return Panel("speed\n(m/s)", lines + _wanted(trace, wanted[:, None]), "m/s")
+    return PlotPanel("speed\n(m/s)", lines + _wanted(trace, wanted[:, None]), "m/s")
 
 
-def _surface_panels(trace: Trace) -> list[Panel]:
+def _surface_panels(trace: Trace) -> list[PlotPanel]:
     """The distance to the surface that is followed, if one is."""
     columns = (SURFACE_DISTANCE, WANTED_SURFACE_DISTANCE)
     if not trace.has(columns):
         return []
     measured, wanted = trace.table.part(columns).T
     lines = _lines(trace, ("to surface",), measured[:, None]) + _wanted(trace, wanted[:, None])
-    return [Panel("distance\n(m)", lines, "m")]
+    return [PlotPanel("distance\n(m)", lines, "m")]
 
 
-def _wind_panels(trace: Trace) -> list[Panel]:
+def _wind_panels(trace: Trace) -> list[PlotPanel]:
     """The air that the vehicle met, if it did not blow evenly: the map's arrow says that."""
     wind = trace.wind_world_mps
-    return [Panel("wind\n(m/s)", _lines(trace, "xyz", wind), "m/s")] if _changeable(wind) else []
+    return (
+        [PlotPanel("wind\n(m/s)", _lines(trace, "xyz", wind), "m/s")] if _changeable(wind) else []
+    )
 
 
 def _changeable(wind_world_mps: Float64[np.ndarray, "rows 3"]) -> bool:
@@ -222,14 +226,14 @@ def _changeable(wind_world_mps: Float64[np.ndarray, "rows 3"]) -> bool:
     return bool(len(known)) and float(np.ptp(known, axis=0).max()) >= GUST_MPS
 
 
-def _input_panels(trace: Trace) -> list[Panel]:
+def _input_panels(trace: Trace) -> list[PlotPanel]:
     return [
-        Panel(panel.label, _input_lines(trace, panel.inputs), panel.unit, panel.notes)
+        PlotPanel(panel.label, _input_lines(trace, panel.inputs), panel.unit, panel.notes)
         for panel in input_panels(trace)
     ]
 
 
-def _input_lines(trace: Trace, inputs: Sequence[Input]) -> tuple[Line, ...]:
+def _input_lines(trace: Trace, inputs: Sequence[Input]) -> tuple[PlotLine, ...]:
     """Curves of inputs; a command is dashed, in the color of what it commands."""
     followed = {
         place: next((o for o, other in enumerate(inputs) if item.is_command_for(other)), place)
@@ -238,9 +242,9 @@ def _input_lines(trace: Trace, inputs: Sequence[Input]) -> tuple[Line, ...]:
     colored = [place for place, leader in followed.items() if place == leader]
     colors = {place: HUES[i % len(HUES)] for i, place in enumerate(colored)}
     return tuple(
-        Line(item.label, trace.time_s, item.values, colors[place])
+        PlotLine(item.label, trace.time_s, item.values, colors[place])
         if followed[place] == place
-        else Line("command", trace.time_s, item.values, colors[followed[place]], dashed=True)
+        else PlotLine("command", trace.time_s, item.values, colors[followed[place]], dashed=True)
         for place, item in enumerate(inputs)
     )
 
@@ -250,19 +254,19 @@ def _lines(
     labels: Sequence[str],
     values: Float64[np.ndarray, "rows lines"],
     colors: Sequence[str] = HUES,
-) -> tuple[Line, ...]:
+) -> tuple[PlotLine, ...]:
     return tuple(
-        Line(label, trace.time_s, values[:, i], colors[i % len(colors)])
+        PlotLine(label, trace.time_s, values[:, i], colors[i % len(colors)])
         for i, label in enumerate(labels)
     )
 
 
 def _wanted(
     trace: Trace, values: Float64[np.ndarray, "rows lines"], colors: Sequence[str] = HUES
-) -> tuple[Line, ...]:
+) -> tuple[PlotLine, ...]:
     """Dashed curves of those columns that hold a number."""
     return tuple(
-        Line("set point", trace.time_s, column, colors[i], dashed=True)
+        PlotLine("set point", trace.time_s, column, colors[i], dashed=True)
         for i, column in enumerate(values.T)
         if np.isfinite(column).any()
     )
@@ -274,38 +278,38 @@ def _fleet_panel(
     traces: Sequence[Trace],
     values: Sequence[Float64[np.ndarray, " _"]],
     colors: Sequence[str],
-) -> Panel:
+) -> PlotPanel:
     rows = zip(traces, values, colors, strict=True)
-    lines = tuple(Line(trace.name, trace.time_s, own, color) for trace, own, color in rows)
-    return Panel(f"{label} ({unit})", lines, unit, listed=False)
+    lines = tuple(PlotLine(trace.name, trace.time_s, own, color) for trace, own, color in rows)
+    return PlotPanel(f"{label} ({unit})", lines, unit, listed=False)
 
 
-def _error_panels(traces: Sequence[Trace], colors: Sequence[str]) -> list[Panel]:
+def _error_panels(traces: Sequence[Trace], colors: Sequence[str]) -> list[PlotPanel]:
     """Distances to the leg, or to the set point of vehicles without waypoints.
 
     On its way along a leg a vehicle's distance to the next waypoint is no error.
     """
-    across: list[Line] = []
-    errors: list[Line] = []
+    across: list[PlotLine] = []
+    errors: list[PlotLine] = []
     for trace, color in zip(traces, colors, strict=True):
         cross_track_m = trace.cross_track_m
         if cross_track_m is not None:
-            across.append(Line(trace.name, trace.time_s, cross_track_m, color))
+            across.append(PlotLine(trace.name, trace.time_s, cross_track_m, color))
         elif trace.has(SETPOINT_WORLD_M):
             error_m = np.linalg.norm(trace.position_world_m - trace.setpoint_world_m, axis=1)
-            errors.append(Line(trace.name, trace.time_s, error_m, color))
+            errors.append(PlotLine(trace.name, trace.time_s, error_m, color))
     named = (("cross-track error (m)", across), ("position error (m)", errors))
-    return [Panel(label, tuple(lines), "m", listed=False) for label, lines in named if lines]
+    return [PlotPanel(label, tuple(lines), "m", listed=False) for label, lines in named if lines]
 
 
-def _beside_panel(traces: Sequence[Trace], colors: Sequence[str]) -> Panel:
+def _beside_panel(traces: Sequence[Trace], colors: Sequence[str]) -> PlotPanel:
     """How far vehicles are from those whose decks they follow, across."""
     lines = tuple(
-        Line(trace.name, trace.time_s, trace.beside_partner_m, color)
+        PlotLine(trace.name, trace.time_s, trace.beside_partner_m, color)
         for trace, color in zip(traces, colors, strict=True)
         if trace.beside_partner_m is not None
     )
-    return Panel("beside the deck (m)", lines, "m", listed=False)
+    return PlotPanel("beside the deck (m)", lines, "m", listed=False)
 
 
 def part_patches(traces: Sequence[Trace], events: Sequence[Event]) -> list[Artist]:
@@ -353,7 +357,7 @@ def _parts(traces: Sequence[Trace]) -> tuple[tuple[float, float, str], ...]:
     )
 
 
-def _draw_panel(axes: Axes, panel: Panel, height_in: float) -> None:
+def _draw_panel(axes: Axes, panel: PlotPanel, height_in: float) -> None:
     width = 1.3 if len(panel.lines) <= FEW_VEHICLES else 0.6
     for begin_s, end_s, tint in panel.parts:
         axes.axvspan(begin_s, end_s, facecolor=tint, edgecolor="none", zorder=0.5)
@@ -377,7 +381,7 @@ def _draw_panel(axes: Axes, panel: Panel, height_in: float) -> None:
         list_beside(axes, _named(panel, height_in + GAP), at=(1.015, 1.0))
 
 
-def _named(panel: Panel, room_in: float) -> list[Artist]:
+def _named(panel: PlotPanel, room_in: float) -> list[Artist]:
     """What stands beside a panel: as many curves as the room holds, one wish, and notes."""
     plain = [line for line in panel.lines if not line.dashed]
     asked = [line.label for line in panel.lines if line.dashed][:1]

@@ -12,7 +12,7 @@ from mpl_toolkits.mplot3d import Axes3D
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from kittiwake.analysis.overview.look import SMALL
-from kittiwake.analysis.overview.standing import Corner, Obstacle
+from kittiwake.analysis.overview.static_objects import Corner, Obstacle
 
 # points along each side of the picture at which a surface's height is found
 GRID = 33
@@ -48,8 +48,8 @@ def heights_below(obstacle: Obstacle, points_world_m: Points) -> Float64[np.ndar
     import jax
     import jax.numpy as jnp
 
-    from kittiwake.core.ray import Ray
     from kittiwake.geometry.vec3 import Vec3
+    from kittiwake.world.ray import Ray
 
     def distance_m(x: Any, y: Any, z: Any) -> Any:
         return jnp.asarray(obstacle.shape.distance_m(Ray(Vec3(x, y, z), Vec3(0.0, 0.0, -1.0))))

@@ -11,12 +11,12 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.field import AbstractField
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.field import AbstractField
 
 
-class Patch(eqx.Module):
+class FieldPatch(eqx.Module):
     """One of them: where its middle is, its deviation, and how much it adds there."""
 
     position_world_m: Vec3
@@ -29,7 +29,7 @@ class Patches(AbstractField):
 
     unit: str = eqx.field(static=True, default="")
     background: Real = 0.0
-    patches: tuple[Patch, ...] = ()
+    patches: tuple[FieldPatch, ...] = ()
     trend_per_m: Real = 0.0
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
@@ -40,7 +40,7 @@ class Patches(AbstractField):
         return sum(shares, start=jnp.asarray(self.background, jnp.result_type(float)))
 
 
-def _share(patch: Patch, east_m: Real, north_m: Real) -> Real:
+def _share(patch: FieldPatch, east_m: Real, north_m: Real) -> Real:
     x = (east_m - patch.position_world_m.x) / patch.deviation_m
     y = (north_m - patch.position_world_m.y) / patch.deviation_m
     return patch.amount * jnp.exp(-0.5 * (x * x + y * y))

@@ -7,16 +7,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from kittiwake.contact.solid import Solid
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.clearance import EAST, POINT, Body, Near, between, cuboid, prism
-from kittiwake.core.ray import AbstractObstacle, Ray
-from kittiwake.core.solid import Solid
 from kittiwake.environment.obstacles.meetings import block
 from kittiwake.environment.obstacles.nearest import parallelogram
 from kittiwake.environment.obstacles.outlines import box_edges
 from kittiwake.environment.obstacles.placed import AbstractPlaced, q_world_from_own
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.clearance import EAST, POINT, Body, Clearance, between, cuboid, prism
+from kittiwake.world.ray import AbstractObstacle, Ray
 
 # short of level, where a slab would have no end
 LEAN_RAD = Bounds(-1.5, 1.5)
@@ -39,7 +39,7 @@ class Box(AbstractPlaced):
         """Of the nearest face."""
         return _face_normal(point_own_m, self.sides_m * 0.5)
 
-    def nearest(self, point_own_m: Vec3) -> list[Near]:
+    def nearest(self, point_own_m: Vec3) -> list[Clearance]:
         """Of a solid."""
         return [cuboid(point_own_m, self.sides_m * 0.5)]
 
@@ -120,7 +120,7 @@ class Slab(AbstractPlaced):
         n = _face_normal(self._upright(point_own_m), self.sides_m * 0.5)
         return Vec3(n.x, n.y, n.z - jnp.tan(self.lean_rad) * n.y)
 
-    def nearest(self, point_own_m: Vec3) -> list[Near]:
+    def nearest(self, point_own_m: Vec3) -> list[Clearance]:
         """Of the parallelogram that it is across x, between its ends."""
         half, slope = self.sides_m * 0.5, jnp.tan(self.lean_rad)
         aside, shift = Vec3(0.0, half.y, 0.0), Vec3(0.0, slope * half.z, half.z)

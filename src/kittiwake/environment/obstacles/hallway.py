@@ -13,14 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from kittiwake.contact.solid import Solid, sheet
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.clearance import POINT, Body
-from kittiwake.core.ray import AbstractObstacle, Ray, nearest_of
-from kittiwake.core.solid import Solid, sheet
 from kittiwake.environment.obstacles.meetings import first, triangle
 from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.clearance import POINT, Body
+from kittiwake.world.ray import AbstractObstacle, Ray, nearest_of
 
 SHARPEST_TURN_RAD = math.radians(150.0)
 

@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from kittiwake.core.ray import LEAST_SLOPE, Ray
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.ray import LEAST_SLOPE, Ray
 
 # what is smaller is not divided by: its inverse square is still a number in single precision
 LEAST_DIVISOR = 1e-15

@@ -7,11 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from kittiwake.contact.solid import Solid, sheet
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.clearance import POINT, Body
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.ray import AbstractObstacle, Ray
-from kittiwake.core.solid import Solid, sheet
 from kittiwake.environment.obstacles.meetings import triangle
 from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.environment.obstacles.outlines import box_edges
@@ -20,6 +18,8 @@ from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.clearance import POINT, Body
+from kittiwake.world.ray import AbstractObstacle, Ray
 
 # triangles, each of which becomes a solid of its own
 MOST_TOUCHED = 2000

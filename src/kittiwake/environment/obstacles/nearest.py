@@ -15,23 +15,23 @@ from functools import reduce
 import jax
 import jax.numpy as jnp
 
-from kittiwake.core.choice import chosen
-from kittiwake.core.clearance import Near
-from kittiwake.core.strong import strong
+from kittiwake.core.arrays import as_arrays
+from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.clearance import Clearance
 
 # as many as the digits of a number in double precision, and some for the range of its powers
 HALVINGS = 60
 
 
-def about(from_center_m: Vec3, radius_m: Real) -> Near:
+def about(from_center_m: Vec3, radius_m: Real) -> Clearance:
     """A ball, or what else is solid so far around a center or an axis."""
-    center = Near.along(from_center_m)
-    return Near(center.distance_m - radius_m, center.direction)
+    center = Clearance.along(from_center_m)
+    return Clearance(center.distance_m - radius_m, center.direction)
 
 
-def facet(point_m: Vec3, one: Vec3, two: Vec3, three: Vec3) -> Near:
+def facet(point_m: Vec3, one: Vec3, two: Vec3, three: Vec3) -> Clearance:
     """A triangle."""
     sides = [(one, two), (two, three), (three, one)]
     ways = [to_edge(point_m, start, end) for start, end in sides]
@@ -42,7 +42,7 @@ def facet(point_m: Vec3, one: Vec3, two: Vec3, three: Vec3) -> Near:
     foot = point_m + across * height
     inside = [across.dot((end - start).cross(foot - start)) >= 0.0 for start, end in sides]
     within = flat & inside[0] & inside[1] & inside[2]
-    return Near.along(chosen(within, across * height, _shortest(ways)))
+    return Clearance.along(tree_where(within, across * height, _shortest(ways)))
 
 
 def to_edge(point_m: Vec3, start: Vec3, end: Vec3) -> Vec3:
@@ -53,7 +53,7 @@ def to_edge(point_m: Vec3, start: Vec3, end: Vec3) -> Vec3:
     return start + side * jnp.clip(along, 0.0, 1.0) - point_m
 
 
-def parallelogram(point_m: Vec3, half: Vec3, other_half: Vec3) -> Near:
+def parallelogram(point_m: Vec3, half: Vec3, other_half: Vec3) -> Clearance:
     """A solid one about the origin, by the halves of its sides, from a point in its plane."""
     corners = [half + other_half, half - other_half, -(half + other_half), other_half - half]
     ways = [
@@ -65,14 +65,14 @@ def parallelogram(point_m: Vec3, half: Vec3, other_half: Vec3) -> Near:
     # the shares of both halves that the point is made of
     u, v = (point_m.cross(other_half)).dot(normal), (half.cross(point_m)).dot(normal)
     inside = (jnp.abs(u) <= square) & (jnp.abs(v) <= square)
-    edge = Near.along(_shortest(ways))
-    return Near(jnp.where(inside, -edge.distance_m, edge.distance_m), edge.direction)
+    edge = Clearance.along(_shortest(ways))
+    return Clearance(jnp.where(inside, -edge.distance_m, edge.distance_m), edge.direction)
 
 
-def parabola(point_m: Vec3, curvature_pm: Real, half_width_m: Real) -> list[Near]:
+def parabola(point_m: Vec3, curvature_pm: Real, half_width_m: Real) -> list[Clearance]:
     """Part of z = curvature y^2 in the plane of y and z: each place that is nearest around it."""
     y0, z0, a, half = jax.lax.stop_gradient(
-        strong((point_m.y, point_m.z, curvature_pm, half_width_m))
+        as_arrays((point_m.y, point_m.z, curvature_pm, half_width_m))
     )
     cubic, linear = 2.0 * a * a, 1.0 - 2.0 * a * z0
     # where f turns; without a curvature, nowhere
@@ -95,8 +95,8 @@ def parabola(point_m: Vec3, curvature_pm: Real, half_width_m: Real) -> list[Near
         low, high = jax.lax.fori_loop(0, HALVINGS, halved, (turn, half))
         return 0.5 * side * (low + high), rising(turn) <= 0.0
 
-    def near(y: Real) -> Near:
-        return Near.along(Vec3(0.0, y - point_m.y, curvature_pm * y * y - point_m.z))
+    def near(y: Real) -> Clearance:
+        return Clearance.along(Vec3(0.0, y - point_m.y, curvature_pm * y * y - point_m.z))
 
     (left, on_left), (right, on_right) = minimum(1.0), minimum(-1.0)
     # one of them exists, and stands for the other one if that does not
@@ -104,4 +104,4 @@ def parabola(point_m: Vec3, curvature_pm: Real, half_width_m: Real) -> list[Near
 
 
 def _shortest(ways: list[Vec3]) -> Vec3:
-    return reduce(lambda one, other: chosen(other.dot(other) < one.dot(one), other, one), ways)
+    return reduce(lambda one, other: tree_where(other.dot(other) < one.dot(one), other, one), ways)

@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from kittiwake.core.clearance import POINT, Body, Near
-from kittiwake.core.ray import AbstractObstacle, Ray
-from kittiwake.core.solid import Kind, Points, Solid
+from kittiwake.contact.solid import Kind, Points, Solid
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.clearance import POINT, Body, Clearance
+from kittiwake.world.ray import AbstractObstacle, Ray
 
 
 class AbstractPlaced(AbstractObstacle):
@@ -68,7 +68,7 @@ class AbstractPlaced(AbstractObstacle):
         """The direction across it at a point of its surface, in its own axes, of any length."""
 
     @abstractmethod
-    def nearest(self, point_own_m: Vec3) -> list[Near]:
+    def nearest(self, point_own_m: Vec3) -> list[Clearance]:
         """Its place nearest to a point in its own axes; each such place if it is not convex."""
 
     @abstractmethod

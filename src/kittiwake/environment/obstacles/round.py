@@ -7,11 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from kittiwake.contact.solid import Solid
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.clearance import POINT, UP, Body, Near, between, prism
-from kittiwake.core.plane import to_part_m
-from kittiwake.core.ray import AbstractObstacle, Ray
-from kittiwake.core.solid import Solid
 from kittiwake.environment.obstacles.meetings import Meeting, across2, ball, first, tube
 from kittiwake.environment.obstacles.nearest import about
 from kittiwake.environment.obstacles.outlines import arc, circle, uprights
@@ -19,6 +16,9 @@ from kittiwake.environment.obstacles.placed import AbstractPlaced
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.clearance import POINT, UP, Body, Clearance, between, prism
+from kittiwake.world.plane import to_part_m
+from kittiwake.world.ray import AbstractObstacle, Ray
 
 
 class Sphere(AbstractObstacle):
@@ -79,7 +79,7 @@ class Cylinder(AbstractPlaced):
             jnp.where(on_end, 1.0, 0.0),
         )
 
-    def nearest(self, point_own_m: Vec3) -> list[Near]:
+    def nearest(self, point_own_m: Vec3) -> list[Clearance]:
         """Of a circle, between its ends."""
         section = about(Vec3(point_own_m.x, point_own_m.y, 0.0), self.radius_m)
         return [prism(section, between(point_own_m.z, 0.5 * self.height_m, UP))]
@@ -123,7 +123,7 @@ class Capsule(AbstractPlaced):
         beyond = point_own_m.z - jnp.clip(point_own_m.z, -half, half)
         return Vec3(point_own_m.x, point_own_m.y, beyond)
 
-    def nearest(self, point_own_m: Vec3) -> list[Near]:
+    def nearest(self, point_own_m: Vec3) -> list[Clearance]:
         """From the same line."""
         return [about(self.normal_at(point_own_m), self.radius_m)]
 

@@ -6,11 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from kittiwake.contact.solid import LEAST_M, Solid, strips
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.clearance import EAST, Near, between, prism
-from kittiwake.core.plane import AbstractPlane
-from kittiwake.core.ray import Ray, refuse_without_direction, unit
-from kittiwake.core.solid import LEAST_M, Solid, strips
 from kittiwake.environment.obstacles.meetings import Meeting, first, roots
 from kittiwake.environment.obstacles.nearest import parabola
 from kittiwake.environment.obstacles.outlines import STEPS
@@ -18,6 +15,9 @@ from kittiwake.environment.obstacles.placed import AbstractPlaced
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.clearance import EAST, Clearance, between, prism
+from kittiwake.world.plane import AbstractPlane
+from kittiwake.world.ray import Ray, refuse_without_direction, unit
 
 
 class Plane(AbstractPlane):
@@ -72,7 +72,7 @@ class ParabolicSheet(AbstractPlaced):
         """The gradient of z - curvature y^2."""
         return Vec3(0.0, -2.0 * self.curvature_pm * point_own_m.y, 1.0)
 
-    def nearest(self, point_own_m: Vec3) -> list[Near]:
+    def nearest(self, point_own_m: Vec3) -> list[Clearance]:
         """On either side of its valley, between its ends."""
         section = Vec3(0.0, point_own_m.y, point_own_m.z)
         ends = between(point_own_m.x, 0.5 * self.length_m, EAST)

@@ -20,13 +20,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from kittiwake.core.clearance import Body
-from kittiwake.core.ray import LEAST_SLOPE, Nearest, Ray
-from kittiwake.core.strong import strong
+from kittiwake.core.arrays import as_arrays
 from kittiwake.environment.obstacles.meetings import triangle
 from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.clearance import Body
+from kittiwake.world.ray import LEAST_SLOPE, Nearest, Ray
 
 LEAF_SIZE = 4
 # those of the distances of two planes, in parts of them
@@ -107,7 +107,7 @@ class TriangleMesh(eqx.Module):
 
         All is in the mesh's unit. Nothing of this is differentiated.
         """
-        point, body = jax.lax.stop_gradient(strong((point, body)))
+        point, body = jax.lax.stop_gradient(as_arrays((point, body)))
         dtype = jnp.result_type(point.x)
         boxes = jax.lax.stop_gradient(jnp.asarray(self.boxes, dtype))
         corners = jax.lax.stop_gradient(jnp.asarray(self.corners, dtype))

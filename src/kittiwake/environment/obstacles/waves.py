@@ -22,17 +22,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from kittiwake.contact.solid import Solid, strips
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.clearance import NORTH, Near, between, prism
-from kittiwake.core.ray import LEAST_SLOPE, Ray
-from kittiwake.core.solid import Solid, strips
-from kittiwake.core.strong import strong
 from kittiwake.environment.obstacles.meetings import span
 from kittiwake.environment.obstacles.nearest import HALVINGS
 from kittiwake.environment.obstacles.outlines import STEPS
 from kittiwake.environment.obstacles.placed import AbstractPlaced
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.clearance import NORTH, Clearance, between, prism
+from kittiwake.world.ray import LEAST_SLOPE, Ray
 
 Reals: TypeAlias = Real | Float[Array, "..."]
 
@@ -54,7 +54,7 @@ class WavySheet(AbstractPlaced):
 
     def distance_along_m(self, ray_own: Ray) -> Real:
         """From either side."""
-        fixed, ray = jax.lax.stop_gradient(strong((self, ray_own)))
+        fixed, ray = jax.lax.stop_gradient(as_arrays((self, ray_own)))
         found, zero = fixed._first(ray)
         o, d = ray_own.origin_m, ray_own.direction
         x = o.x + zero * d.x
@@ -67,14 +67,14 @@ class WavySheet(AbstractPlaced):
         """The gradient of z - A sin(k x)."""
         return Vec3(-self._slope(point_own_m.x), 0.0, 1.0)
 
-    def nearest(self, point_own_m: Vec3) -> list[Near]:
+    def nearest(self, point_own_m: Vec3) -> list[Clearance]:
         """On either side of the point, between its ends."""
-        fixed, x0, z0 = jax.lax.stop_gradient(strong((self, point_own_m.x, point_own_m.z)))
+        fixed, x0, z0 = jax.lax.stop_gradient(as_arrays((self, point_own_m.x, point_own_m.z)))
         ends = between(point_own_m.y, 0.5 * self.width_m, NORTH)
 
-        def near(side: float) -> Near:
+        def near(side: float) -> Clearance:
             x = fixed._nearest_x(x0, z0, side)
-            return Near.along(Vec3(x - point_own_m.x, 0.0, self._height_m(x) - point_own_m.z))
+            return Clearance.along(Vec3(x - point_own_m.x, 0.0, self._height_m(x) - point_own_m.z))
 
         return [prism(near(side), ends) for side in (1.0, -1.0)]
 

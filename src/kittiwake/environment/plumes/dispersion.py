@@ -14,11 +14,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.plume import AbstractCloud, AbstractPlume, Site
 from kittiwake.environment.plumes.downwind import Downwind, refuse_without_wind
 from kittiwake.environment.plumes.sources import Range, Sources, drawn_between, refuse_unordered
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.plume import AbstractCloud, AbstractPlume, Site
 
 
 class DispersedCloud(AbstractCloud):

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.plume import Site
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.plume import Site
 
 # the closed form is singular at the source itself, and means nothing as close to it as this
 NEAREST_M = 0.01

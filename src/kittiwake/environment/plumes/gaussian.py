@@ -14,7 +14,6 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.plume import AbstractCloud, AbstractPlume, Site
 from kittiwake.environment.plumes.sources import (
     Range,
     drawn_between,
@@ -24,6 +23,7 @@ from kittiwake.environment.plumes.sources import (
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.plume import AbstractCloud, AbstractPlume, Site
 
 
 class GaussianCloud(AbstractCloud):

@@ -25,11 +25,11 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.plume import AbstractCloud, AbstractPlume, Site
 from kittiwake.environment.plumes.downwind import Downwind, refuse_without_wind
 from kittiwake.environment.plumes.sources import Range, Sources, drawn_between, refuse_unordered
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.plume import AbstractCloud, AbstractPlume, Site
 
 MOST_PER_STEP = 8
 # half of them: of a Poisson process more than eight leave in 2 % of all steps, sixteen in none
@@ -122,7 +122,7 @@ class PuffPlume(AbstractPlume):
             )
             raise ScenarioError(message)
 
-    def remarks(self, site: Site, duration_s: float) -> tuple[str, ...]:
+    def warnings(self, site: Site, duration_s: float) -> tuple[str, ...]:
         """Whether puffs are forgotten before they have left the area or the flight is over."""
         kept_s = float(self.remembered * self.mean_interval_s)
         wanted_s = min(_longest_crossing_s(site), duration_s)

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.world import FlightArea
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.world import FlightArea
 
 # of each side of the area, about its middle
 MIDDLE_SHARE = 0.8

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from kittiwake.core.world import Origin
 from kittiwake.geometry.geodesy import Geodetic, LocalFrame, tangent_plane
+from kittiwake.world.world import Origin
 
 
 def chosen(

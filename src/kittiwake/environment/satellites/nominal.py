@@ -21,13 +21,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from kittiwake.core.satellites import AbstractConstellation, AbstractOrbits, AbstractRangeError
-from kittiwake.core.world import Origin
 from kittiwake.environment.satellites.choice import chosen, frame_at
 from kittiwake.environment.satellites.range_errors import SecondOrderError
 from kittiwake.geometry.geodesy import LocalFrame
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.satellites import AbstractConstellation, AbstractOrbits, AbstractRangeError
+from kittiwake.world.world import Origin
 
 SEMI_MAJOR_AXIS_M = 26_559_700.0
 INCLINATION_RAD = radians(55.0)

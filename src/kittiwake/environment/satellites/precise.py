@@ -17,13 +17,13 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.gps_time import ahead_of_utc, utc_from_gps
-from kittiwake.core.satellites import AbstractConstellation, AbstractOrbits, AbstractRangeError
-from kittiwake.core.world import Origin
 from kittiwake.environment.satellites.choice import chosen, frame_at
+from kittiwake.environment.satellites.gps_time import ahead_of_utc, utc_from_gps
 from kittiwake.environment.satellites.range_errors import SecondOrderError
 from kittiwake.geometry.geodesy import LocalFrame
 from kittiwake.geometry.scalar import Real
+from kittiwake.world.satellites import AbstractConstellation, AbstractOrbits, AbstractRangeError
+from kittiwake.world.world import Origin
 
 POINTS = 13
 # positions that a time needs on either side, where the polynomial does not swing yet

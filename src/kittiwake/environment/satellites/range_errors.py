@@ -33,8 +33,8 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.noise import GaussMarkov, normal
-from kittiwake.core.satellites import AbstractRangeError
 from kittiwake.geometry.scalar import Real
+from kittiwake.world.satellites import AbstractRangeError
 
 QRSIM_PERIOD_S = 0.2
 # of Gauss's rule: the integrals of short steps to 1e-11

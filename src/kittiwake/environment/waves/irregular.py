@@ -7,8 +7,6 @@ import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.water import Waves
-from kittiwake.core.waves import AbstractWaves
 from kittiwake.environment.waves.sea_state import (
     SEA_STATES,
     developed,
@@ -21,6 +19,8 @@ from kittiwake.environment.waves.sea_state import (
 )
 from kittiwake.environment.waves.spectra import HIGHEST, SeaSpectrum, drawn
 from kittiwake.geometry.scalar import Real
+from kittiwake.world.water import Waves
+from kittiwake.world.waves import AbstractWaves
 
 COMPONENTS = Bounds(1.0, 1000.0)
 SPREADING = Bounds(0.5, 500.0)
@@ -61,7 +61,7 @@ class AbstractSea(AbstractWaves):
         """Refuses waves that would break."""
         refuse_steep(self._spectrum(gravity_mps2), gravity_mps2, "significant_height_m")
 
-    def remarks(self, gravity_mps2: float) -> tuple[str, ...]:
+    def warnings(self, gravity_mps2: float) -> tuple[str, ...]:
         """Whether it is steeper than seas are."""
         return steep_remarks(self._spectrum(gravity_mps2), gravity_mps2)
 

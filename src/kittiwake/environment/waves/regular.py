@@ -8,11 +8,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.water import Waves
-from kittiwake.core.waves import AbstractWaves
 from kittiwake.environment.waves.dispersion import refuse_breaking, wave_number
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.world.water import Waves
+from kittiwake.world.waves import AbstractWaves
 
 
 class RegularWaves(AbstractWaves):

@@ -22,9 +22,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from kittiwake.core.water import Waves
 from kittiwake.environment.waves.dispersion import wave_number
 from kittiwake.geometry.scalar import Real
+from kittiwake.world.water import Waves
 
 # of the peak's frequency, where the spectrum is cut
 LOWEST, HIGHEST = 0.5, 6.0

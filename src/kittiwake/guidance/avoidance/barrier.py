@@ -26,12 +26,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.guidance import AvoidanceInputs
-from kittiwake.core.signals import VelocityYaw
+from kittiwake.core.commands import VelocityYaw
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.avoidance.half_spaces import nearest_point
 from kittiwake.guidance.avoidance.sight import AbstractRangeAvoidance, Directions, world_looks
+from kittiwake.interfaces.guidance import AvoidanceInputs
 
 # what is nearer than this has no direction
 LEAST_DISTANCE_M = 1e-3
@@ -77,7 +77,7 @@ class Barrier(AbstractRangeAvoidance):
     ) -> tuple[BarrierState, VelocityYaw]:
         """The velocity to fly instead."""
         del dt_s, key
-        asked: VelocityYaw = inputs.signal
+        asked: VelocityYaw = inputs.command
         seen = self._seen(state, inputs)
         ways = seen.points_world_m - inputs.estimate.position_world_m.array[None]
         square = jnp.sum(ways * ways, axis=1)

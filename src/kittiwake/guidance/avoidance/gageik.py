@@ -26,12 +26,12 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE
-from kittiwake.core.choice import chosen
-from kittiwake.core.guidance import AvoidanceInputs
-from kittiwake.core.signals import PositionYaw
+from kittiwake.core.commands import PositionYaw
+from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.avoidance.sight import AbstractRangeAvoidance, Directions, level_looks
+from kittiwake.interfaces.guidance import AvoidanceInputs
 
 
 class Gageik(AbstractRangeAvoidance):
@@ -61,7 +61,7 @@ class Gageik(AbstractRangeAvoidance):
     ) -> tuple[tuple[()], PositionYaw]:
         """The place to go to instead."""
         del dt_s, key
-        asked: PositionYaw = inputs.signal
+        asked: PositionYaw = inputs.command
         here = inputs.estimate.position_world_m
         reach_m = self.dangerous_m + self.close_m
         ranges = self._ranges(inputs)
@@ -83,7 +83,7 @@ class Gageik(AbstractRangeAvoidance):
             speed + towards * (told_mps - ahead_mps),
             yaw_rate_radps=asked.yaw_rate_radps,
         )
-        return state, chosen(distance_m < reach_m, changed, asked)
+        return state, tree_where(distance_m < reach_m, changed, asked)
 
     def _slowed(self, towards: Real) -> Real:
         return jnp.minimum(towards, self.reduction * towards)

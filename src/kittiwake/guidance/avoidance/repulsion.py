@@ -24,12 +24,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.guidance import AvoidanceInputs
-from kittiwake.core.signals import ThrustAttitude
+from kittiwake.core.commands import ThrustAttitude
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.avoidance.sight import AbstractRangeAvoidance, Directions, world_looks
+from kittiwake.interfaces.guidance import AvoidanceInputs
 
 LEAN_RAD = Bounds(0.0, 1.0, open_below=True)
 
@@ -95,7 +95,7 @@ class Repulsion(AbstractRangeAvoidance):
     ) -> tuple[tuple[()], ThrustAttitude]:
         """The attitude that leans back."""
         del dt_s, key
-        asked: ThrustAttitude = inputs.signal
+        asked: ThrustAttitude = inputs.command
         ranges = self._ranges(inputs)
         lean = jnp.where(ranges.valid, self.lean_rad(ranges.distance_m), 0.0)
         looks = world_looks(self._looks, inputs.estimate.q_world_from_body)

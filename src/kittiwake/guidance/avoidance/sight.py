@@ -15,14 +15,14 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.guidance import AbstractAvoidance, AvoidanceInputs
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import AbstractMeasurement
-from kittiwake.core.sensor import AbstractSensor
-from kittiwake.core.situation import Situation
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import AbstractAvoidance, AvoidanceInputs
+from kittiwake.interfaces.sensor import AbstractSensor
 
 # a sensor all of whose looks point further down is for landing
 DOWNWARDS = -0.9
@@ -42,13 +42,13 @@ class AbstractRangeAvoidance(AbstractAvoidance):
     sensors: eqx.AbstractVar[tuple[str, ...] | None]
     looks_body: eqx.AbstractVar[Directions | None]
 
-    def prepared(self, situation: Situation) -> "AbstractRangeAvoidance":
+    def prepare(self, context: BuildContext) -> "AbstractRangeAvoidance":
         """With the names of its sensors and the directions of their ranges.
 
         Raises:
             ScenarioError: if one is missing, or tells no ranges.
         """
-        looks = looks_of(situation.sensors, self.sensors)
+        looks = looks_of(context.sensors, self.sensors)
         known: Any = np.array([[v.x, v.y, v.z] for one in looks.values() for v in one], float)
         named = replace(self, sensors=tuple(looks))
         return eqx.tree_at(lambda own: own.looks_body, named, known, is_leaf=lambda x: x is None)

@@ -26,9 +26,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.choice import chosen
-from kittiwake.core.guidance import AvoidanceInputs
-from kittiwake.core.signals import PositionYaw
+from kittiwake.core.commands import PositionYaw
+from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.avoidance.sight import (
@@ -37,6 +36,7 @@ from kittiwake.guidance.avoidance.sight import (
     Ranges,
     level_looks,
 )
+from kittiwake.interfaces.guidance import AvoidanceInputs
 
 # a shorter way has no direction
 LEAST_WAY_M = 1e-3
@@ -83,7 +83,7 @@ class Wagster(AbstractRangeAvoidance):
     ) -> tuple[WagsterState, PositionYaw]:
         """The place to go to instead."""
         del dt_s, key
-        asked: PositionYaw = inputs.signal
+        asked: PositionYaw = inputs.command
         here = inputs.estimate.position_world_m
         way = asked.position_world_m - here + asked.velocity_world_mps * AHEAD_S
         level = Vec3(way.x, way.y, 0.0)
@@ -94,9 +94,9 @@ class Wagster(AbstractRangeAvoidance):
         looks, ranges = level_looks(self._looks, inputs.estimate), self._ranges(inputs)
         front_m, heard = _along(looks, ranges, forward)
         stops = moves & heard & (front_m < self.front_m)
-        place = chosen(state.stopped, state.place_world_m, here)
+        place = tree_where(state.stopped, state.place_world_m, here)
         standing = PositionYaw(place, asked.yaw_rad, yaw_rate_radps=asked.yaw_rate_radps)
-        told = chosen(stops, standing, asked)
+        told = tree_where(stops, standing, asked)
         aside = left * jnp.where(moves, self._push_m(looks, ranges, left), 0.0)
         moved = eqx.tree_at(lambda s: s.position_world_m, told, told.position_world_m + aside)
         return WagsterState(stops, place), moved

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.core.instrument import Sample
 from kittiwake.core.noise import GaussMarkov
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.instrument import Sample
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 

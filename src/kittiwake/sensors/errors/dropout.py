@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.instrument import AbstractSensorError, Sample
 from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.interfaces.instrument import AbstractSensorError, Sample
 
 # at most 1 - 1e-6: something must come through
 PROBABILITY = Bounds(0.0, 1.0 - 1e-6)

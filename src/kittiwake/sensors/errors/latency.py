@@ -10,8 +10,8 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.instrument import AbstractSensorError, Sample
 from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.interfaces.instrument import AbstractSensorError, Sample
 
 TOLERANCE = 1e-6
 MAX_SAMPLES = 100_000

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.bounds import NOT_NEGATIVE
-from kittiwake.core.instrument import Sample
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.instrument import Sample
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 

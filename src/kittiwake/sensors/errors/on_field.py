@@ -8,9 +8,9 @@ import equinox as eqx
 import jax
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
-from kittiwake.core.instrument import AbstractSensorError
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.instrument import AbstractSensorError
 
 
 class AbstractErrorOnField(AbstractSensorError):

@@ -4,9 +4,9 @@ import random
 from math import inf
 from typing import Any
 
-from kittiwake.runtime.clock import Clock
+from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.session import Session
-from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.desk import PanelContext
 from kittiwake.viewer.frame import Frame
 
 FASTEST = "as fast as possible"
@@ -26,7 +26,7 @@ def said_speed(speed: float) -> str:
 class ClockPanel:
     """Of a flight that goes on."""
 
-    def __init__(self, desk: Desk, session: Session) -> None:
+    def __init__(self, desk: PanelContext, session: Session) -> None:
         self._session = session
         gui, clock = desk.gui, session.clock
         self._pause = gui.add_button_group("Flight", ("Pause", "Go on", "Step"))
@@ -66,7 +66,7 @@ class ClockPanel:
         )
         gui.add_command("Step", hotkey="N").on_trigger(lambda _: self._step(clock))
 
-    def _step(self, clock: Clock) -> None:
+    def _step(self, clock: RealTimeClock) -> None:
         if not clock.paused:
             clock.paused = True
         clock.step()

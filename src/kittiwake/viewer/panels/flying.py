@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 import viser
 
-from kittiwake.core.signals import Off
+from kittiwake.core.commands import MotorsOff
 from kittiwake.runtime.maneuvers import (
     RISES_MPS,
     GoTo,
-    Land,
+    HoldCommand,
+    LandManeuver,
     Lean,
     Maneuver,
-    Obey,
     Place,
-    Situation,
+    VehicleEstimate,
 )
 from kittiwake.runtime.session import Session
-from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.desk import PanelContext
 from kittiwake.viewer.frame import Frame
-from kittiwake.viewer.rungs import Rung, Setting, rungs_of
+from kittiwake.viewer.rungs import CommandSliders, Setting, sliders_of
 
 TAKE_OFF_M = 2.0
 MOST_LEAN_DEG, HEIGHT_M = 22.5, 10.0
@@ -51,7 +51,7 @@ class FlyingPanel:
     Sliders that are moved take over from whatever it does; ``Hand back`` lets its guidance go on.
     """
 
-    def __init__(self, desk: Desk, session: Session, scene: viser.SceneApi) -> None:
+    def __init__(self, desk: PanelContext, session: Session, scene: viser.SceneApi) -> None:
         self._desk, self._session = desk, session
         self._folder: viser.GuiFolderHandle | None = None
         self._levers: list[Any] = []
@@ -156,7 +156,7 @@ class FlyingPanel:
         gui = self._desk.gui
         now = self._here()
         able = self._session.course.ability(self._desk.picked)
-        rungs = rungs_of(Setting(now, able, self._desk.vehicle, self._last()))
+        rungs = sliders_of(Setting(now, able, self._desk.vehicle, self._last()))
         self._levers = []
         with gui.add_folder("Any rung of the ladder") as folder:
             choice = gui.add_dropdown("Rung", (NO_RUNG, *rungs))
@@ -170,13 +170,13 @@ class FlyingPanel:
             if choice.value == NO_RUNG:
                 self._session.course.ask(self._desk.picked, None)
                 return
-            rung = rungs_of(Setting(self._here(), able, self._desk.vehicle, self._last()))[
+            rung = sliders_of(Setting(self._here(), able, self._desk.vehicle, self._last()))[
                 choice.value
             ]
             with folder:
                 self._levers = self._sliders(rung)
 
-    def _sliders(self, rung: Rung) -> list[Any]:
+    def _sliders(self, rung: CommandSliders) -> list[Any]:
         gui = self._desk.gui
         sliders = [
             gui.add_slider(
@@ -190,7 +190,7 @@ class FlyingPanel:
         ]
 
         def obey(_: Any) -> None:
-            self._ask(Obey(rung.signal([float(slider.value) for slider in sliders])))
+            self._ask(HoldCommand(rung.command([float(slider.value) for slider in sliders])))
 
         for slider in sliders:
             slider.on_update(self._desk.by_hand(obey))
@@ -211,9 +211,9 @@ class FlyingPanel:
             case "Take off":
                 self._ask(GoTo(place + np.array([0.0, 0.0, TAKE_OFF_M]), now.yaw_rad, RISES_MPS))
             case "Land":
-                self._ask(Land())
+                self._ask(LandManeuver())
             case "Drop":
-                self._ask(Obey(Off()))
+                self._ask(HoldCommand(MotorsOff()))
             case _:
                 self._ask(GoTo(place, now.yaw_rad))
 
@@ -254,7 +254,7 @@ class FlyingPanel:
     def _ask(self, maneuver: Maneuver) -> None:
         self._session.course.ask(self._desk.picked, maneuver)
 
-    def _situation(self) -> Situation | None:
+    def _situation(self) -> VehicleEstimate | None:
         return self._session.course.situation(self._desk.picked)
 
     def _last(self) -> Mapping[str, float]:
@@ -263,7 +263,7 @@ class FlyingPanel:
         row = {} if frame is None else self._desk.row(frame)
         return {name: value for name, value in row.items() if name.startswith("cmd_")}
 
-    def _here(self) -> Situation:
+    def _here(self) -> VehicleEstimate:
         """Where it believes to be; before the flight, where it starts."""
         start = self._desk.vehicle.start
         place, yaw_rad = start.position_world_m, start.kinematics().euler_world_from_body.yaw_rad
@@ -271,7 +271,7 @@ class FlyingPanel:
         now = self._situation()
         if now is not None and np.isfinite([*now.position_m, now.yaw_rad]).all():
             return now
-        return Situation(0.0, begun, np.zeros(3), float(yaw_rad), None)
+        return VehicleEstimate(0.0, begun, np.zeros(3), float(yaw_rad), None)
 
 
 class _Key:

@@ -8,14 +8,14 @@ import viser
 from kittiwake.control import CONTROLLERS
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.session import Session
-from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.desk import PanelContext
 from kittiwake.viewer.frame import Frame
 
 
 class GainsPanel:
     """A folder for each controller, a field for each number."""
 
-    def __init__(self, desk: Desk, session: Session) -> None:
+    def __init__(self, desk: PanelContext, session: Session) -> None:
         self._desk, self._session = desk, session
         self._folders: list[viser.GuiFolderHandle] = []
         desk.build(self._build)
@@ -28,7 +28,7 @@ class GainsPanel:
             folder.remove()
         self._folders = []
         vehicle = self._session.course.scenario.vehicles[self._desk.picked]
-        for rung in vehicle.ladder:
+        for rung in vehicle.cascade:
             gains = _gains(rung.component)
             if gains:
                 self._controller(CONTROLLERS.name_of(type(rung.component)), gains)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.desk import PanelContext
 from kittiwake.viewer.frame import Frame
 from kittiwake.viewer.panels.clock import FASTEST, SPEEDS, speed_of
 from kittiwake.viewer.replay import Replay
@@ -16,7 +16,7 @@ BEFORE_S = 1.0
 class PlayerPanel:
     """Plays a log."""
 
-    def __init__(self, desk: Desk, replay: Replay) -> None:
+    def __init__(self, desk: PanelContext, replay: Replay) -> None:
         self._replay = replay
         gui = desk.gui
         play = gui.add_button_group("Log", ("Play", "Pause", "From the start"))

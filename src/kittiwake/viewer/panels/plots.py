@@ -4,7 +4,7 @@ import numpy as np
 import viser
 from viser import uplot
 
-from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.desk import PanelContext
 from kittiwake.viewer.frame import Frame
 
 # what is plotted first, where there is such
@@ -19,7 +19,7 @@ MOST_POINTS = 600
 class PlotsPanel:
     """Two plots of three signals each, to choose from all columns of the log."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: PanelContext) -> None:
         self._desk = desk
         self._folder: viser.GuiFolderHandle | None = None
         self._plots: list[_Plot] = []
@@ -40,7 +40,7 @@ class PlotsPanel:
 
 
 class _Plot:
-    def __init__(self, desk: Desk, names: tuple[str, ...]) -> None:
+    def __init__(self, desk: PanelContext, names: tuple[str, ...]) -> None:
         self._desk = desk
         gui = desk.gui
         columns = [name for name in desk.told if name != "time_s"]

@@ -5,7 +5,7 @@ from math import asin, atan2, degrees
 
 from kittiwake.sensors.round_robin import SENSORS
 from kittiwake.sensors.ultrasonic_head import UltrasonicHead
-from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.desk import PanelContext
 from kittiwake.viewer.frame import Frame
 
 # of an array of numbers as long as this no more is told than how many there are
@@ -15,7 +15,7 @@ MOST_NUMBERS = 8
 class ReadingsPanel:
     """Tables of the picked vehicle's numbers."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: PanelContext) -> None:
         self._desk = desk
         self._told: tuple[str, list[str]] = ("", [])
         self._text = desk.gui.add_markdown("")

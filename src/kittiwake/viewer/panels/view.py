@@ -10,10 +10,10 @@ import viser
 from jaxtyping import Float
 from PIL import Image
 
-from kittiwake.viewer.board import Source
-from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.board import FrameSource
+from kittiwake.viewer.desk import PanelContext
 from kittiwake.viewer.frame import Frame, Show
-from kittiwake.viewer.scene import Scene, home_camera
+from kittiwake.viewer.scene import SceneNodes, home_camera
 
 NOTHING_YET = Frame(0.0, {}, {})
 FREE, FOLLOW = "free", "follow the picked vehicle"
@@ -26,7 +26,7 @@ Place = Float[np.ndarray, "3"]
 class LayersPanel:
     """What is drawn."""
 
-    def __init__(self, desk: Desk, scene: Scene) -> None:
+    def __init__(self, desk: PanelContext, scene: SceneNodes) -> None:
         with desk.gui.add_folder("Layers"):
             for layer in fields(scene.options):
                 shown = bool(getattr(scene.options, layer.name))
@@ -36,14 +36,14 @@ class LayersPanel:
     def update(self, frame: Frame) -> None:
         """Nothing of it changes by itself."""
 
-    def _toggle(self, scene: Scene, layer: str) -> Any:
+    def _toggle(self, scene: SceneNodes, layer: str) -> Any:
         return lambda event: setattr(scene.options, layer, bool(event.target.value))
 
 
 class Eye:
     """The camera of a browser."""
 
-    def __init__(self, client: viser.ClientHandle, show: Show, source: Source) -> None:
+    def __init__(self, client: viser.ClientHandle, show: Show, source: FrameSource) -> None:
         self._client, self._show, self._source = client, show, source
         # until the browser says that it looks from there
         self._away_at_first: Place | None = None
@@ -89,7 +89,7 @@ class Eye:
 class ViewPanel:
     """Camera and picture of a browser."""
 
-    def __init__(self, desk: Desk, eye: Eye) -> None:
+    def __init__(self, desk: PanelContext, eye: Eye) -> None:
         self._desk, self._eye = desk, eye
         gui = desk.gui
         self._camera = gui.add_dropdown("Camera", (FOLLOW, FREE))

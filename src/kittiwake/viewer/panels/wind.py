@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import viser
 
-from kittiwake.core.environment import AbstractWind, SumOfWinds
 from kittiwake.environment.prescribed_winds import (
     AbstractDirectedWind,
     CosineGust,
@@ -17,6 +16,7 @@ from kittiwake.environment.prescribed_winds import (
 from kittiwake.environment.wind import Calm, ShearWind
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.problems import Plain
+from kittiwake.world.environment import AbstractWind, SumOfWinds
 
 MOST_MPS, MOST_SCALE, LONGEST_S = 15.0, 3.0, 60.0
 AXES = ("east", "north", "up")

@@ -7,10 +7,10 @@ import viser
 
 from kittiwake.environment.turbulence import NoTurbulence
 from kittiwake.runtime.session import Session
-from kittiwake.scenario.arming import parts_that_fail
+from kittiwake.scenario.dormant_faults import fallible_parts
 from kittiwake.sensors.round_robin import SchemeName
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
-from kittiwake.viewer.desk import Desk
+from kittiwake.viewer.desk import PanelContext
 from kittiwake.viewer.frame import Frame
 from kittiwake.viewer.panels.wind import add_wind_sliders
 
@@ -20,7 +20,7 @@ MOST_GUSTS_MPS, MOST_RANGE_M = 15.0, 20.0
 class WeatherPanel:
     """Wind and gusts of the world."""
 
-    def __init__(self, desk: Desk, session: Session) -> None:
+    def __init__(self, desk: PanelContext, session: Session) -> None:
         self._desk, self._session = desk, session
         gui, world = self._desk.gui, self._desk.scenario.world
         gusts = self._desk.vehicle.turbulence.component
@@ -51,7 +51,7 @@ class WeatherPanel:
 class FaultsPanel:
     """Sensors and failures of the picked vehicle."""
 
-    def __init__(self, desk: Desk, session: Session) -> None:
+    def __init__(self, desk: PanelContext, session: Session) -> None:
         self._desk, self._session = desk, session
         self._folders: list[viser.GuiFolderHandle] = []
         self._boxes: dict[str, viser.GuiCheckboxHandle] = {}
@@ -75,7 +75,7 @@ class FaultsPanel:
         written = self._desk.scenario.document.data["vehicles"][self._desk.entry]
         for name, sensor in self._desk.vehicle.sensors.items():
             self._sensor(name, sensor.component.sensor, (written.get("sensors") or {}).get(name))
-        parts = parts_that_fail(self._desk.vehicle)
+        parts = fallible_parts(self._desk.vehicle)
         if parts:
             self._failures(parts)
 

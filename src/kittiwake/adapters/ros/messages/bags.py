@@ -44,7 +44,7 @@ Show = Callable[[int, int], None]
 Tell = Callable[[PlainMessage, int], None]
 
 
-class Told(NamedTuple):
+class BagMessage(NamedTuple):
     """A message of a bag."""
 
     ns: int
@@ -166,7 +166,7 @@ def _write(vehicles: "list[_Vehicle]", scenario: Scenario, bag: _Bag, show: Show
     windows = 1 + int(end_s / WINDOW_S)
     for number in range(windows):
         told = [one for vehicle in vehicles for one in vehicle.told(number * WINDOW_S)]
-        clocks = [Told(ns, "/clock", {"clock": ns}) for ns in {one.ns for one in told}]
+        clocks = [BagMessage(ns, "/clock", {"clock": ns}) for ns in {one.ns for one in told}]
         for ns, topic, message in sorted([*clocks, *told], key=lambda one: one.ns):
             tellers[topic](message, ns)
         show(number + 1, windows)
@@ -196,16 +196,16 @@ class _Vehicle:
         """When it was logged last."""
         return float(self._rows[-1, 0]) if len(self._rows) else 0.0
 
-    def told(self, begin_s: float) -> Iterator[Told]:
+    def told(self, begin_s: float) -> Iterator[BagMessage]:
         """Everything in a window of time."""
         edges = np.searchsorted(self._rows[:, 0], [begin_s, begin_s + WINDOW_S])
         rows = self._rows[slice(*edges)]
         for row in rows:
             if self._frames.due(float(row[0])):
                 frames = {"transforms": self._telemetry.transforms(row)}
-                yield Told(stamp_ns(float(row[0])), "/tf", frames)
+                yield BagMessage(stamp_ns(float(row[0])), "/tf", frames)
         for topic, message in self._telemetry.messages(rows):
-            yield Told(message["header"]["stamp"], f"{self._namespace}/{topic}", message)
+            yield BagMessage(message["header"]["stamp"], f"{self._namespace}/{topic}", message)
 
 
 def _kept_for_all() -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kittiwake.adapters.ros.messages.plain import PlainMessage, header
-from kittiwake.adapters.ros.messages.sensor_frames import OPTICAL, Carried
+from kittiwake.adapters.ros.messages.sensor_frames import OPTICAL, MountedSensor
 from kittiwake.adapters.ros.messages.topic import Row, Topic
 from kittiwake.sensors.camera import COLORS, WHITE, Camera
 from kittiwake.sensors.range_camera import RangeCamera
@@ -21,7 +21,7 @@ UNTURNED = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 FLOAT32, FLOAT_BYTES = 7, 4
 
 
-def picture_topics(carried: Carried) -> list[Topic]:
+def picture_topics(carried: MountedSensor) -> list[Topic]:
     """Of a camera: its picture and geometry, and its depths if it tells them."""
     camera = carried.sensor
     assert isinstance(camera, Camera)
@@ -36,7 +36,7 @@ def picture_topics(carried: Carried) -> list[Topic]:
     return told + (depth_topics(carried) if camera.depth else [_geometry(carried)])
 
 
-def depth_topics(carried: Carried) -> list[Topic]:
+def depth_topics(carried: MountedSensor) -> list[Topic]:
     """Of what tells depths: an image, the points in space, and its geometry."""
     camera = carried.sensor
     assert isinstance(camera, Camera | RangeCamera)
@@ -97,7 +97,7 @@ def _image(ns: int, frame: str, encoding: str, pixels: Any) -> PlainMessage:
     }
 
 
-def _geometry(carried: Carried) -> Topic:
+def _geometry(carried: MountedSensor) -> Topic:
     """``sensor_msgs/CameraInfo``: a pinhole without distortion; pixels count at their middles."""
     camera = carried.sensor
     assert isinstance(camera, Camera | RangeCamera)

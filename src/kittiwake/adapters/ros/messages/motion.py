@@ -40,7 +40,7 @@ CHARGING, DISCHARGING, GOOD, DEAD, LITHIUM_POLYMER = 1, 2, 1, 3, 3
 NOT_MEASURED = float("nan")
 
 
-class Motion:
+class MotionMessages:
     """What a vehicle believes of its motion, or its true one, read off its rows.
 
     Args:
@@ -104,7 +104,7 @@ class Motion:
 class Trail:
     """Where a vehicle has been: of a longer flight fewer places a second, never more than some."""
 
-    def __init__(self, motion: Motion, frame: str, most: int) -> None:
+    def __init__(self, motion: MotionMessages, frame: str, most: int) -> None:
         self._motion, self._frame, self._most = motion, frame, most
         self._poses: list[PlainMessage] = []
         self._step_s, self._next_s = PATH_STEP_S, 0.0

@@ -10,9 +10,9 @@ import jax
 import numpy as np
 
 from kittiwake.adapters.ros.messages.plain import PlainMessage, header
-from kittiwake.adapters.ros.messages.sensor_frames import Carried, fan_name
+from kittiwake.adapters.ros.messages.sensor_frames import MountedSensor, fan_name
 from kittiwake.adapters.ros.messages.topic import Row, Topic
-from kittiwake.core.sensor import AbstractSensor
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.sensors.lidar import Lidar2D
 from kittiwake.sensors.round_robin import SENSORS
 from kittiwake.sensors.sonar_cone import SonarCone
@@ -23,17 +23,17 @@ RANGE, SCAN = "sensor_msgs/Range", "sensor_msgs/LaserScan"
 ULTRASOUND = 0
 
 
-def range_topics(carried: Carried) -> list[Topic]:
+def range_topics(carried: MountedSensor) -> list[Topic]:
     """Of one direction."""
     return [_range(carried, "", carried.place("range_m"), carried.place("valid"))]
 
 
-def turn_topics(carried: Carried) -> list[Topic]:
+def turn_topics(carried: MountedSensor) -> list[Topic]:
     """Of sensors that take turns, each of those that have measured anew."""
     return _ranges(carried, SENSORS, "active")
 
 
-def ranges_topics(carried: Carried) -> list[Topic]:
+def ranges_topics(carried: MountedSensor) -> list[Topic]:
     """A scan of a lidar, else a topic for each direction."""
     if isinstance(carried.sensor, Lidar2D):
         return [_scan(carried, carried.sensor)]
@@ -41,7 +41,7 @@ def ranges_topics(carried: Carried) -> list[Topic]:
     return _ranges(carried, [fan_name(number) for number in range(count)])
 
 
-def _ranges(carried: Carried, names: Sequence[str], active: str | None = None) -> list[Topic]:
+def _ranges(carried: MountedSensor, names: Sequence[str], active: str | None = None) -> list[Topic]:
     ranges, valid = (carried.array(field, len(names)).start for field in ("ranges_m", "valid"))
     active_at = None if active is None else carried.array(active, len(names)).start
     return [
@@ -50,7 +50,9 @@ def _ranges(carried: Carried, names: Sequence[str], active: str | None = None) -
     ]
 
 
-def _range(carried: Carried, part: str, place: int, valid: int, active: int | None = None) -> Topic:
+def _range(
+    carried: MountedSensor, part: str, place: int, valid: int, active: int | None = None
+) -> Topic:
     frame, sensor = carried.part(part), carried.sensor
     nearest, farthest = (float(getattr(sensor, f"{end}_range_m")) for end in ("min", "max"))
     wide_rad = _wide_rad(sensor)
@@ -70,7 +72,7 @@ def _range(carried: Carried, part: str, place: int, valid: int, active: int | No
     return Topic(f"{carried.name}/{part}" if part else carried.name, RANGE, message)
 
 
-def _scan(carried: Carried, lidar: Lidar2D) -> Topic:
+def _scan(carried: MountedSensor, lidar: Lidar2D) -> Topic:
     ranges, valid = (carried.array(field, lidar.beams) for field in ("ranges_m", "valid"))
     # in full precision, whatever the flight has
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own

@@ -17,20 +17,20 @@ from kittiwake.adapters.ros.messages.plain import (
     pose,
     xyz,
 )
-from kittiwake.core.environment import AbstractPlatform
+from kittiwake.contact.solid import Solid
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.ray import AbstractObstacle
-from kittiwake.core.ros import RosSettings
-from kittiwake.core.solid import Solid
-from kittiwake.core.world import World
 from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.environment.obstacles.mesh import Mesh
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.ros_settings import RosSettings
 from kittiwake.viewer.decks import RGB as PLATFORM_RGB
 from kittiwake.viewer.decks import THICK_M
 from kittiwake.viewer.shapes import Rgb, Shape
 from kittiwake.viewer.solids import shape_of
 from kittiwake.viewer.stage import OBSTACLES_RGB, WALLS_OPACITY, mesh_shape
+from kittiwake.world.environment import AbstractPlatform
+from kittiwake.world.ray import AbstractObstacle
+from kittiwake.world.world import World
 
 OBSTACLES = "visualization_msgs/MarkerArray"
 CUBE, SPHERE, CYLINDER, TRIANGLE_LIST = 1, 2, 3, 11
@@ -103,11 +103,9 @@ def _triangles(shape: Shape) -> PlainMessage:
 def _plate(platform: AbstractPlatform) -> PlainMessage:
     """Its upper side is where things stand."""
     support = platform.support(0.0)
-    below = support.q_world_from_support.rotate(Vec3(0.0, 0.0, -0.5 * THICK_M))
+    below = support.q_world_from_deck.rotate(Vec3(0.0, 0.0, -0.5 * THICK_M))
     half = (0.5 * float(support.length_m), 0.5 * float(support.width_m), 0.5 * THICK_M)
-    return _form(
-        Solid.at("box", half, support.center_world_m + below, support.q_world_from_support)
-    )
+    return _form(Solid.at("box", half, support.center_world_m + below, support.q_world_from_deck))
 
 
 def _color(rgb: Rgb, opacity: float) -> PlainMessage:

@@ -29,9 +29,8 @@ from kittiwake.adapters.ros.messages.plain import (
     xyzw,
 )
 from kittiwake.adapters.ros.messages.range import range_topics, ranges_topics, turn_topics
-from kittiwake.adapters.ros.messages.sensor_frames import Carried
+from kittiwake.adapters.ros.messages.sensor_frames import MountedSensor
 from kittiwake.adapters.ros.messages.topic import Columns, Row, Topic
-from kittiwake.core.head import HeadMeasurement
 from kittiwake.core.measurements import (
     DeckMeasurement,
     GnssMeasurement,
@@ -44,11 +43,10 @@ from kittiwake.core.measurements import (
     RangesMeasurement,
 )
 from kittiwake.core.noise import white_deviation
-from kittiwake.core.satellites import SKY, Satellites
 from kittiwake.core.units import DEGREE_RAD
-from kittiwake.core.world import World
 from kittiwake.geometry.geodesy import LocalFrame, geodetic_from_ecef
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.head import HeadMeasurement
 from kittiwake.sensors.barometer import Barometer, MicklischBarometer
 from kittiwake.sensors.beacon import Beacon
 from kittiwake.sensors.camera import ImageMeasurement
@@ -58,6 +56,8 @@ from kittiwake.sensors.imu_sets import MicklischImu, QrsimImu
 from kittiwake.sensors.magnetometer import Magnetometer
 from kittiwake.sensors.range_camera import DepthMeasurement
 from kittiwake.sensors.ultrasonic_array import TurnsMeasurement
+from kittiwake.world.satellites import SKY, SatelliteProcess
+from kittiwake.world.world import World
 
 IMU, FIX = "sensor_msgs/Imu", "sensor_msgs/NavSatFix"
 PRESSURE, FIELD = "sensor_msgs/FluidPressure", "sensor_msgs/MagneticField"
@@ -82,21 +82,21 @@ class Known:
 
     world: World
     earth: LocalFrame
-    orientation: Carried | None = None
+    orientation: MountedSensor | None = None
 
 
-def sensor_topics(carried: Carried, known: Known) -> list[Topic]:
+def sensor_topics(carried: MountedSensor, known: Known) -> list[Topic]:
     """All that is told of a sensor; nothing of one for which ROS has no message."""
     said = SAID.get(carried.sensor.measures)
     return [] if said is None else said(carried, known)
 
 
-def orientation_among(sensors: Iterable[Carried]) -> Carried | None:
+def orientation_among(sensors: Iterable[MountedSensor]) -> MountedSensor | None:
     """The first that measures the orientation."""
     return next((one for one in sensors if one.sensor.measures is OrientationMeasurement), None)
 
 
-def _inertial(carried: Carried, known: Known) -> list[Topic]:
+def _inertial(carried: MountedSensor, known: Known) -> list[Topic]:
     columns = carried.vectors("specific_force_body_mps2", "angular_velocity_body_radps")
     force, rate = (diagonal(*[d * d] * 3) for d in _inertial_deviations(carried))
     attitude, spread = _attitude(known.orientation)
@@ -116,7 +116,7 @@ def _inertial(carried: Carried, known: Known) -> list[Topic]:
     return [Topic(carried.name, IMU, message)]
 
 
-def _inertial_deviations(carried: Carried) -> tuple[float, float]:
+def _inertial_deviations(carried: MountedSensor) -> tuple[float, float]:
     """Of the white noise of a sample: of the force in m/s^2 and of the rate in rad/s."""
     sensor, period_s = carried.sensor, carried.period_s
     if isinstance(sensor, Imu):
@@ -134,7 +134,7 @@ def _inertial_deviations(carried: Carried) -> tuple[float, float]:
     return 0.0, 0.0
 
 
-def _attitude(carried: Carried | None) -> tuple[Callable[[Row], Attitude], list[float]]:
+def _attitude(carried: MountedSensor | None) -> tuple[Callable[[Row], Attitude], list[float]]:
     """What a sensor says of the attitude, and its covariance."""
     if carried is None:
         return lambda _: UPRIGHT, NOT_MEASURED
@@ -144,7 +144,7 @@ def _attitude(carried: Carried | None) -> tuple[Callable[[Row], Attitude], list[
     return lambda row: turned(*row.take(columns).tolist()), spread
 
 
-def _orientation(carried: Carried, _: Known) -> list[Topic]:
+def _orientation(carried: MountedSensor, _: Known) -> list[Topic]:
     attitude, spread = _attitude(carried)
 
     def message(row: Row, ns: int) -> PlainMessage:
@@ -162,7 +162,7 @@ def _orientation(carried: Carried, _: Known) -> list[Topic]:
     return [Topic(carried.name, IMU, message)]
 
 
-def _gnss(carried: Carried, known: Known) -> list[Topic]:
+def _gnss(carried: MountedSensor, known: Known) -> list[Topic]:
     place = carried.vectors("position_world_m")
     columns = np.concatenate([place, carried.numbers("hdop", "vdop", "valid")])
     velocity = carried.vectors("velocity_world_mps")
@@ -190,10 +190,10 @@ def _gnss(carried: Carried, known: Known) -> list[Topic]:
     ]
 
 
-def _range_variance(carried: Carried, world: World) -> float:
+def _range_variance(carried: MountedSensor, world: World) -> float:
     """Of the distance of a satellite: the error that all receivers share and the own noise."""
     sky = world.processes[SKY].component if SKY in world.processes else None
-    shared = getattr(sky.errors, "deviation_m", 0.0) if isinstance(sky, Satellites) else 0.0
+    shared = getattr(sky.errors, "deviation_m", 0.0) if isinstance(sky, SatelliteProcess) else 0.0
     own = carried.sensor.noise_m if isinstance(carried.sensor, Gnss) else 0.0
     return float(shared) ** 2 + float(own) ** 2
 
@@ -208,7 +208,7 @@ def _velocity(frame: str, columns: Columns) -> Callable[[Row, int], PlainMessage
     return message
 
 
-def _pressure(carried: Carried, _: Known) -> list[Topic]:
+def _pressure(carried: MountedSensor, _: Known) -> list[Topic]:
     place, sensor = carried.place("pressure_pa"), carried.sensor
     deviation = 0.0
     if isinstance(sensor, Barometer):
@@ -224,7 +224,7 @@ def _pressure(carried: Carried, _: Known) -> list[Topic]:
     return [Topic(carried.name, PRESSURE, message)]
 
 
-def _magnetic(carried: Carried, _: Known) -> list[Topic]:
+def _magnetic(carried: MountedSensor, _: Known) -> list[Topic]:
     columns, sensor = carried.vectors("magnetic_field_body_t"), carried.sensor
     deviation = float(sensor.noise_t) if isinstance(sensor, Magnetometer) else 0.0
     spread = diagonal(*[deviation * deviation] * 3)
@@ -239,7 +239,7 @@ def _magnetic(carried: Carried, _: Known) -> list[Topic]:
     return [Topic(carried.name, FIELD, message)]
 
 
-def _marker(carried: Carried, _: Known) -> list[Topic]:
+def _marker(carried: MountedSensor, _: Known) -> list[Topic]:
     columns = np.append(carried.vectors("position_body_m"), carried.place("yaw_body_rad"))
     valid = carried.place("valid")
 
@@ -251,7 +251,7 @@ def _marker(carried: Carried, _: Known) -> list[Topic]:
     return [Topic(carried.name, POSE, message)]
 
 
-def _deck(carried: Carried, _: Known) -> list[Topic]:
+def _deck(carried: MountedSensor, _: Known) -> list[Topic]:
     columns = np.append(carried.vectors("position_world_m"), carried.place("yaw_rad"))
     spread, sensor = [0.0] * 36, carried.sensor
     if isinstance(sensor, Beacon):
@@ -276,12 +276,14 @@ def _degrees(angle_rad: float) -> float:
     return angle_rad / DEGREE_RAD
 
 
-def _alone(topics: Callable[[Carried], list[Topic]]) -> Callable[[Carried, Known], list[Topic]]:
+def _alone(
+    topics: Callable[[MountedSensor], list[Topic]],
+) -> Callable[[MountedSensor, Known], list[Topic]]:
     """Of what needs to know nothing of what is around it."""
     return lambda carried, _: topics(carried)
 
 
-SAID: dict[Any, Callable[[Carried, Known], list[Topic]]] = {
+SAID: dict[Any, Callable[[MountedSensor, Known], list[Topic]]] = {
     InertialMeasurement: _inertial,
     OrientationMeasurement: _orientation,
     GnssMeasurement: _gnss,

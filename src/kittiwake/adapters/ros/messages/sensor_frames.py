@@ -26,10 +26,10 @@ from kittiwake.adapters.ros.messages.plain import (
 )
 from kittiwake.adapters.ros.messages.topic import Columns, Row
 from kittiwake.core.columns import axis_column
-from kittiwake.core.head import AbstractHead
 from kittiwake.core.measurements import InertialMeasurement
-from kittiwake.core.sensor import AbstractSensor
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.head import AbstractHead
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.sensors.camera import Camera
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.range_camera import RangeCamera
@@ -45,7 +45,7 @@ AS_A_PICTURE: Attitude = (0.5, -0.5, 0.5, -0.5)
 
 
 @dataclass(frozen=True)
-class Carried:
+class MountedSensor:
     """A sensor on its vehicle, and where its numbers stand in a row.
 
     Attributes:
@@ -110,7 +110,7 @@ def fan_name(number: int) -> str:
     return f"fan_{number}"
 
 
-def static_frames(carried: Carried, ns: int) -> list[PlainMessage]:
+def static_frames(carried: MountedSensor, ns: int) -> list[PlainMessage]:
     """Its frames that stay where they are, as ``geometry_msgs/TransformStamped``."""
     if _turns(carried.sensor):
         return []
@@ -121,7 +121,7 @@ def static_frames(carried: Carried, ns: int) -> list[PlainMessage]:
 
 
 def turning_frames(
-    carried: Carried, attitude: Callable[[Row], Attitude]
+    carried: MountedSensor, attitude: Callable[[Row], Attitude]
 ) -> Callable[[Row, int], list[PlainMessage]] | None:
     """What gives its frames that turn in flight, of a row; None if it has none.
 
@@ -154,7 +154,7 @@ def _turns(sensor: AbstractSensor) -> bool:
     return isinstance(sensor, AbstractHead) or getattr(sensor, "gimbal", "fixed") == "stabilised"
 
 
-def _look(carried: Carried, attitude: Callable[[Row], Attitude]) -> Callable[[Row], Attitude]:
+def _look(carried: MountedSensor, attitude: Callable[[Row], Attitude]) -> Callable[[Row], Attitude]:
     """How its axes lie in the body, of a row."""
     if isinstance(carried.sensor, AbstractHead):
         pitch, yaw = carried.place("pitch_rad"), carried.place("yaw_rad")

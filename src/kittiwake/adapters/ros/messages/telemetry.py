@@ -19,17 +19,21 @@ from kittiwake.adapters.ros.messages.motion import (
     PATH,
     TRUTH,
     Battery,
-    Motion,
+    MotionMessages,
     Trail,
 )
 from kittiwake.adapters.ros.messages.plain import FIRST_NS, PlainMessage, legal_names, stamp_ns
 from kittiwake.adapters.ros.messages.sensor import Known, orientation_among, sensor_topics
-from kittiwake.adapters.ros.messages.sensor_frames import Carried, static_frames, turning_frames
+from kittiwake.adapters.ros.messages.sensor_frames import (
+    MountedSensor,
+    static_frames,
+    turning_frames,
+)
 from kittiwake.adapters.ros.messages.topic import Rhythm, Row, Topic
-from kittiwake.core.ros import RosSettings
-from kittiwake.core.vehicle import Vehicle
-from kittiwake.core.world import Origin, World
 from kittiwake.geometry.geodesy import Geodetic, LocalFrame, tangent_plane
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.scenario.ros_settings import RosSettings
+from kittiwake.world.world import Origin, World
 
 GROUND_TRUTH = "ground_truth/odometry"
 BATTERY_HZ = 1.0
@@ -72,9 +76,9 @@ class Telemetry:
         places = {column: place for place, column in enumerate(columns)}
         frame, world_frame = settings.frame_of(name), settings.world_frame
         in_body = settings.twist_in == "body"
-        self._belief = Motion(places, BELIEF, (world_frame, frame), in_body=in_body)
+        self._belief = MotionMessages(places, BELIEF, (world_frame, frame), in_body=in_body)
         truth_frames = world_frame, f"{frame}/ground_truth"
-        self._truth = Motion(places, TRUTH, truth_frames, in_body=in_body)
+        self._truth = MotionMessages(places, TRUTH, truth_frames, in_body=in_body)
         self._settings = settings
         capacity_c = _capacity_c(vehicle)
         has_battery = Battery.there_is(places)
@@ -171,9 +175,9 @@ def static_transforms(
 
 def carried_by(
     name: str, vehicle: Vehicle, settings: RosSettings, rate_hz: float, places: Mapping[str, int]
-) -> list[Carried]:
+) -> list[MountedSensor]:
     """A vehicle's sensors; those of which its rows say nothing are left out."""
-    frame, found = settings.frame_of(name), list[Carried]()
+    frame, found = settings.frame_of(name), list[MountedSensor]()
     for sensor, legal in legal_names(vehicle.sensors).items():
         scheduled, prefix = vehicle.sensors[sensor], f"sensor.{sensor}."
         if f"{prefix}fresh" not in places:
@@ -181,7 +185,7 @@ def carried_by(
         own = f"{legal}_sensor" if legal in OWN_TOPICS else legal
         instrument, period_s = scheduled.component, scheduled.every / rate_hz
         found.append(
-            Carried(
+            MountedSensor(
                 *(own, f"{frame}/{own}", frame, settings.world_frame),
                 *(instrument.sensor, period_s, prefix, places),
             )

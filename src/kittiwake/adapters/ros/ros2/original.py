@@ -73,7 +73,7 @@ class GetMode(NamedTuple):
     """A request for the name of the mode."""
 
 
-class Takeoff(NamedTuple):
+class TakeoffRequest(NamedTuple):
     """A request to rise."""
 
     height: float = TAKEOFF_HEIGHT_M
@@ -82,7 +82,7 @@ class Takeoff(NamedTuple):
     force_takeoff: bool = False
 
 
-class Land(NamedTuple):
+class LandRequest(NamedTuple):
     """A request to go down, with time to settle before it is judged."""
 
     land_time: float = 0.0

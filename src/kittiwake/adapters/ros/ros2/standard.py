@@ -26,15 +26,15 @@ base_link). What the standard message has no field for is zero.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from kittiwake.adapters.ros.node import Refused
+from kittiwake.adapters.ros.node import RefusedResponse
 from kittiwake.adapters.ros.ros2.orientations import heading_rad, rates_of, xyz_angles
 from kittiwake.adapters.ros.ros2.original import (
     ControlMode,
     GetMode,
-    Land,
+    LandRequest,
     PositionYawControl,
     SwitchMode,
-    Takeoff,
+    TakeoffRequest,
     ThrustAttitudeControl,
     ThrustTorqueControl,
     ThrustVelocityControl,
@@ -265,10 +265,10 @@ ORIGINALS: dict[str, Original] = {
         "get_mode", services=(StandardService("get_mode/trigger", GetMode(), _mode_name),)
     ),
     "uav_gazebo_msgs/Takeoff": Original(
-        "takeoff", services=(StandardService("takeoff/trigger", Takeoff(), _risen),)
+        "takeoff", services=(StandardService("takeoff/trigger", TakeoffRequest(), _risen),)
     ),
     "uav_gazebo_msgs/Land": Original(
-        "land", services=(StandardService("land/trigger", Land(), _landed),)
+        "land", services=(StandardService("land/trigger", LandRequest(), _landed),)
     ),
 }
 
@@ -283,7 +283,7 @@ def namespace_of(name: str, kind: str) -> str | None:
 
 def trigger_response(service: StandardService, response: Mapping[str, Any]) -> dict[str, Any]:
     """A response of the original as one of std_srvs/Trigger."""
-    if isinstance(response, Refused):
+    if isinstance(response, RefusedResponse):
         return {"success": False, "message": response.reason}
     if not response:
         return {"success": False, "message": "another order came between"}

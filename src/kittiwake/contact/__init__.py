@@ -1,0 +1,1 @@
+"""Contact records: solids, decks, landing gear, and the interface of contact engines."""

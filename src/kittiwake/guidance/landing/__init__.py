@@ -1,0 +1,1 @@
+"""Landing on the ground and on moving decks."""

@@ -1,0 +1,122 @@
+"""The landing of the UAV-USV simulator: a height for each step, without memory.
+
+With the height z over the pad, and the horizontal distance e from its middle::
+
+    before the landing is due                the altitude
+    z >= approach altitude + 0.1             the approach altitude
+    e > threshold                            the approach altitude
+    else                                     the landing height
+
+always over the pad. The vehicle goes down as it can, goes up again when it strays, and its motors
+stay on. Source: Velasco et al. (2020), Drones 4(3), 37, with its program, whose heights are over
+the water: 2 m, 1 m and 0 m, with a pad 0.35 m over it. The pad's velocity may be fed forward, which
+the source does not: without it the vehicle is back over the pad only some seconds after a turn.
+``deck-landing`` lands more softly.
+"""
+
+from typing import Annotated
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from kittiwake.core.arrays import as_arrays
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.commands import PositionYaw
+from kittiwake.core.tree_where import tree_where
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.landing.deck_estimate import LOST_AFTER_S, refuse_blind
+from kittiwake.guidance.landing.follow_deck import FollowDeck, FollowDeckState
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+
+ABOVE_M = 0.1
+FOLLOWING, APPROACHING, LANDING = range(3)
+PHASES = ("following the pad", "approaching", "landing")
+
+
+class VtolState(eqx.Module):
+    """Where the pad is believed to be, and for the log which height was asked for last."""
+
+    follows: FollowDeckState
+    phase: Int[Array, ""]
+
+
+class Vtol(AbstractGuidance):
+    """Over the pad that a sensor sees, and down onto it.
+
+    Attributes:
+        sensor: that tells where the pad is.
+        altitude_m: over the pad.
+        approach_altitude_m: over the pad.
+        landing_height_m: that is asked for in the end, over the pad.
+        landing_at_s: when the landing is due; never if not given.
+        error_threshold_m: how far it may stray.
+        feed_velocity: whether the pad's velocity is asked for beside its place.
+        lost_after_s: without a message it waits.
+        yaw_rad: to look along.
+    """
+
+    sensor: str = eqx.field(static=True, default="deck")
+    altitude_m: Real = 1.65
+    approach_altitude_m: Real = 0.65
+    landing_height_m: Real = -0.35
+    landing_at_s: Annotated[Real, NOT_NEGATIVE] | None = 5.0
+    error_threshold_m: Annotated[Real, POSITIVE] = 0.1
+    feed_velocity: bool = eqx.field(static=True, default=False)
+    lost_after_s: Annotated[Real, POSITIVE] = LOST_AFTER_S
+    yaw_rad: Real = 0.0
+
+    def prepare(self, context: BuildContext) -> "Vtol":
+        """The same, where it can see the pad."""
+        refuse_blind(context.sensors, self.sensor)
+        return self
+
+    def command_types(self) -> tuple[type[PositionYaw]]:
+        """Places."""
+        return (PositionYaw,)
+
+    def init(self, key: PRNGKeyArray) -> VtolState:
+        """Nothing is seen yet."""
+        return VtolState(self._follows.init(key), jnp.asarray(FOLLOWING, jnp.int32))
+
+    def step(
+        self, state: VtolState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[VtolState, PositionYaw]:
+        """A place over the pad."""
+        follows, _ = self._follows.step(state.follows, inputs, dt_s, key)
+        pad = follows.deck.position_world_m
+        phase = self._phase(inputs.estimate.position_world_m - pad, inputs.time_s)
+        known = follows.deck.seen & jnp.logical_not(follows.deck.lost(self.lost_after_s))
+        phase = jnp.where(known, phase, FOLLOWING).astype(jnp.int32)
+        heights = (self.altitude_m, self.approach_altitude_m, self.landing_height_m)
+        wanted = jnp.stack([jnp.asarray(height, float) for height in heights])[phase]
+        velocity = follows.deck.velocity_world_mps if self.feed_velocity else Vec3.zero()
+        over = PositionYaw(Vec3(pad.x, pad.y, pad.z + wanted), self.yaw_rad, velocity)
+        waits = PositionYaw(follows.beginning.position_world_m, self.yaw_rad)
+        return VtolState(follows, phase), tree_where(
+            follows.deck.seen, as_arrays(over), as_arrays(waits)
+        )
+
+    def phases(self) -> tuple[str, ...]:
+        """Its three heights."""
+        return PHASES
+
+    def phase(self, state: VtolState) -> Int[Array, ""]:
+        """The present one."""
+        return state.phase
+
+    def _phase(self, away: Vec3, time_s: Real) -> Int[Array, ""]:
+        """By the vehicle's place seen from the pad, and the time."""
+        off = Vec3(away.x, away.y, jnp.zeros_like(away.z)).norm()
+        high = away.z >= self.approach_altitude_m + ABOVE_M
+        phase = jnp.where(high | (off > self.error_threshold_m), APPROACHING, LANDING)
+        if self.landing_at_s is None:
+            return jnp.full_like(phase, FOLLOWING)
+        return jnp.where(time_s < self.landing_at_s, FOLLOWING, phase)
+
+    @property
+    def _follows(self) -> FollowDeck:
+        """What sees the pad, and believes each message."""
+        return FollowDeck(self.sensor, smoothing_s=0.0, lost_after_s=self.lost_after_s)

@@ -1,0 +1,1 @@
+"""Single maneuvers: takeoff, go to, hold, idle, disarm."""

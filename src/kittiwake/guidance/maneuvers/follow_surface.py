@@ -1,0 +1,264 @@
+"""Following a surface by the range of a head that faces it: along it, or at rest before it.
+
+With the reading r along the head's direction d in the body, the place l of its sensor there and the
+estimated attitude R, at each valid reading::
+
+    n = -R d                   the surface's normal to the vehicle
+    distance = r + d l         of the vehicle's center of mass across the surface
+
+which hold until the next one. The speed up the steepest line goes to the wanted one with a limited
+acceleration, from what it is when the surface comes into sight.
+
+Without a valid reading the last one counts for ``hold_s``. Then, and before the first one, the
+vehicle stays at its place and looks where it looks; as soon as there is a reading it goes on. If
+there is none for ``give_up_s``, the surface is lost, and the vehicle stays there for good.
+
+After a way or a time, whichever is first, the task is done: the vehicle comes to rest at its
+distance. Without both it has no end.
+
+Source of the task: R. Coronel Loza, dronSimulatorMatlab (public). Its distance is that of the
+sensor, which is 0.22 m ahead of the center of mass; d and l make it independent of the tilt here.
+"""
+
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.commands import CommandChoice, PositionYaw, SurfaceMotion
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.initial_pose import InitialPose
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.interfaces.head import AbstractHead, HeadMeasurement
+
+LOOKING, UNSEEN, LOST, FOLLOWING, DONE = range(5)
+# a normal with less of its unit length across than this is that of a level surface
+LEAST_ACROSS = 0.02
+
+
+class SurfaceSighting(eqx.Module):
+    """What is known of the surface: its last valid reading, how old it is, whether it counts."""
+
+    distance_m: Real
+    normal_world: Vec3
+    age_s: Real
+    counts: Flag
+
+    def renewed(self, distance_m: Real, normal_world: Vec3, seen: Flag) -> "SurfaceSighting":
+        """With a reading, if there is a new and valid one."""
+        normal = Vec3(
+            *(
+                jnp.where(seen, getattr(normal_world, a), getattr(self.normal_world, a))
+                for a in "xyz"
+            )
+        )
+        return SurfaceSighting(
+            jnp.where(seen, distance_m, self.distance_m),
+            normal,
+            jnp.where(seen, 0.0, self.age_s),
+            self.counts | seen,
+        )
+
+
+class FollowSurfaceState(eqx.Module):
+    """The part of the task, the surface, where the vehicle followed it last, its speed, its way."""
+
+    part: Int[Array, ""]
+    sight: SurfaceSighting
+    last: InitialPose
+    speed_mps: Real
+    way_m: Real
+
+
+class FollowSurface(AbstractGuidance):
+    """Keeps a distance from the surface that a head faces, and moves along it.
+
+    Attributes:
+        sensor: the head, by its name among the vehicle's sensors.
+        distance_m: of the center of mass, across the surface.
+        speed_mps: up its steepest line, ahead where it is level; negative is down or back, 0 stays.
+        acceleration_mps2: with which the speed changes.
+        way_m: along the surface, after which it is done.
+        duration_s: after which it is done.
+        hold_s: how long the last reading counts.
+        give_up_s: after how long without one the surface is lost.
+    """
+
+    tracked: ClassVar[bool] = False
+
+    sensor: str = eqx.field(static=True)
+    distance_m: Annotated[Real, POSITIVE] = 1.0
+    speed_mps: Real = 0.5
+    acceleration_mps2: Annotated[Real, POSITIVE] = 0.5
+    way_m: Annotated[Real, POSITIVE] | None = None
+    duration_s: Annotated[Real, POSITIVE] | None = None
+    hold_s: Annotated[Real, NOT_NEGATIVE] = 0.5
+    give_up_s: Annotated[Real, POSITIVE] = 5.0
+    position_body_m: Vec3 | None = eqx.field(init=False)
+
+    def __post_init__(self) -> None:
+        """The sensor is not known yet."""
+        self.position_body_m = None
+
+    def __check_init__(self) -> None:
+        """Refuses a way that is never made, and to give up what still counts."""
+        plain = all(isinstance(each, int | float) for each in (self.hold_s, self.give_up_s))
+        if plain and not self.give_up_s > self.hold_s:
+            message = (
+                f"give_up_s: {self.give_up_s:g} is not above hold_s, {self.hold_s:g}; write a "
+                "larger one"
+            )
+            raise ValueError(message)
+        if (
+            self.way_m is not None
+            and isinstance(self.speed_mps, int | float)
+            and not self.speed_mps
+        ):
+            message = "way_m is never made at speed_mps: 0; write duration_s instead"
+            raise ValueError(message)
+
+    @property
+    def ends(self) -> bool:
+        """Whether the task has an end."""
+        return self.way_m is not None or self.duration_s is not None
+
+    def prepare(self, context: BuildContext) -> "FollowSurface":
+        """The same, told where on the vehicle the sensor is.
+
+        Raises:
+            ScenarioError: if there is no such head, or it cannot measure the distance.
+        """
+        heads = {n: s for n, s in context.sensors.items() if isinstance(s, AbstractHead)}
+        if self.sensor not in heads:
+            raise ScenarioError(_no_head(self.sensor, list(heads)))
+        head = heads[self.sensor]
+        if not head.min_range_m < self.distance_m < head.max_range_m:
+            message = (
+                f"distance_m: {self.distance_m:g} is out of the range of '{self.sensor}'; write "
+                f"one between {head.min_range_m:g} and {head.max_range_m:g}"
+            )
+            raise ScenarioError(message)
+        place = head.position_body_m
+        return eqx.tree_at(
+            lambda own: own.position_body_m, self, place, is_leaf=lambda leaf: leaf is None
+        )
+
+    def command_types(self) -> tuple[type, type]:
+        """Along the surface, and at a place while it is out of sight."""
+        return (SurfaceMotion, PositionYaw)
+
+    def init(self, key: PRNGKeyArray) -> FollowSurfaceState:
+        """Nothing seen yet."""
+        del key
+        zero = jnp.asarray(0.0)
+        level = Vec3(zero, zero, jnp.asarray(1.0))
+        wanted = jnp.asarray(self.distance_m, zero.dtype)
+        return FollowSurfaceState(
+            part=jnp.asarray(LOOKING, jnp.int32),
+            sight=SurfaceSighting(wanted, level, zero, jnp.asarray(False)),
+            last=InitialPose.ahead(),
+            speed_mps=zero,
+            way_m=zero,
+        )
+
+    def step(
+        self, state: FollowSurfaceState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[FollowSurfaceState, CommandChoice]:
+        """Along the surface as far as it is known, else at the place where it was known last."""
+        del key
+        estimate = inputs.estimate
+        sight = self._looked(state, inputs, dt_s)
+        part = self._part(state, sight, inputs.time_s)
+        follows = sight.counts & (part != LOST)
+        present = _up_the_surface(sight.normal_world, estimate).dot(estimate.velocity_world_mps)
+        begun = jnp.where(state.sight.counts, state.speed_mps, present)
+        change = jnp.where(part == DONE, 0.0, self.speed_mps) - begun
+        most = self.acceleration_mps2 * dt_s
+        speed = begun + jnp.clip(change, -most, most)
+        ahead = present * jnp.sign(self.speed_mps) * dt_s
+        last = replace(state.last, begun=state.last.begun & ~follows).at(estimate)
+        later = FollowSurfaceState(
+            part=part,
+            sight=sight,
+            last=last,
+            speed_mps=jnp.where(follows, speed, 0.0),
+            way_m=state.way_m + jnp.where(part == FOLLOWING, ahead, 0.0),
+        )
+        along = SurfaceMotion(sight.distance_m, self.distance_m, sight.normal_world, speed)
+        still = PositionYaw(last.position_world_m, last.yaw_rad)
+        return later, CommandChoice((along, still), jnp.where(follows, 0, 1))
+
+    def finished(self, state: FollowSurfaceState) -> Flag:
+        """After its way or its time."""
+        return state.part == DONE
+
+    def phases(self) -> tuple[str, ...]:
+        """The parts of the task; without an end it is following to the last."""
+        parts = (
+            "looking for the surface",
+            "stays, the surface is out of sight",
+            "lost the surface",
+            "following the surface",
+        )
+        return (*parts, "at rest before the surface") if self.ends else parts
+
+    def phase(self, state: FollowSurfaceState) -> Int[Array, ""]:
+        """The present one."""
+        return state.part
+
+    def _looked(
+        self, state: FollowSurfaceState, inputs: GuidanceInputs, dt_s: Real
+    ) -> SurfaceSighting:
+        """What is known after the present measurement."""
+        reading: HeadMeasurement = inputs.measurements[self.sensor]
+        direction = reading.direction_body
+        lever = Vec3.zero() if self.position_body_m is None else self.position_body_m
+        normal = -inputs.estimate.q_world_from_body.rotate(direction)
+        seen = inputs.fresh[self.sensor] & reading.valid
+        older = replace(state.sight, age_s=state.sight.age_s + dt_s)
+        older = replace(older, counts=older.counts & (older.age_s <= self.hold_s))
+        return older.renewed(reading.range_m + direction.dot(lever), normal, seen)
+
+    def _part(
+        self, state: FollowSurfaceState, sight: SurfaceSighting, time_s: Real
+    ) -> Int[Array, ""]:
+        """The part of the task that goes on, or begins."""
+        part = jnp.where(sight.counts, FOLLOWING, jnp.where(state.part == LOOKING, LOOKING, UNSEEN))
+        part = jnp.where((state.part == LOST) | (sight.age_s > self.give_up_s), LOST, part)
+        over = jnp.asarray(False)
+        if self.way_m is not None:
+            over = over | (state.way_m >= self.way_m)
+        if self.duration_s is not None:
+            over = over | (time_s >= self.duration_s)
+        done = (state.part == DONE) | ((part == FOLLOWING) & over)
+        return jnp.where(done, DONE, part).astype(jnp.int32)
+
+
+def _up_the_surface(normal_world: Vec3, estimate: Kinematics) -> Vec3:
+    """The unit vector up the steepest line, or ahead where there is none."""
+    n, (sine, cosine) = normal_world, sin_cos(estimate.euler_world_from_body.yaw_rad)
+    across = Vec3(n.x, n.y, 0.0).norm()
+    slanting = across > LEAST_ACROSS
+    scale = 1.0 / jnp.where(slanting, across, 1.0)
+    return Vec3(
+        jnp.where(slanting, -n.x * n.z * scale, cosine),
+        jnp.where(slanting, -n.y * n.z * scale, sine),
+        jnp.where(slanting, across, 0.0),
+    )
+
+
+def _no_head(given: str, heads: list[str]) -> str:
+    if not heads:
+        return (
+            f"sensor: '{given}' is no head that faces a surface, and the vehicle has none; write "
+            f"sensors: {{{given}: ultrasonic-head}}"
+        )
+    return f"sensor: '{given}' is no head that faces a surface; write {' or '.join(heads)}"

@@ -1,0 +1,112 @@
+"""Going to a place: at once, or smoothly with a speed limit.
+
+With a speed limit v and an acceleration limit a the set point moves straight to the place along
+
+    s = 10 t^3 - 15 t^4 + 6 t^5,    t from 0 to 1 in T = max(15 d / (8 v), sqrt(10 d / (sqrt(3) a)))
+
+the motion of least jerk from rest to rest over a way d, whose derivatives are fed forward.
+
+Source: Flash and Hogan, The coordination of arm movements, J. Neuroscience 5 (1985).
+"""
+
+from math import sqrt
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.commands import PositionYaw
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.initial_pose import InitialPose
+from kittiwake.guidance.places import refuse_places
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+
+# of the least-jerk motion over a way of 1 in a time of 1
+PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / sqrt(3.0)
+
+
+class GotoState(eqx.Module):
+    """Where it began, and whether it has arrived."""
+
+    beginning: InitialPose
+    arrived: Flag
+
+
+class Goto(AbstractGuidance):
+    """Goes to a place and stays there.
+
+    Attributes:
+        position_world_m: the place.
+        yaw_rad: to look along; the yaw that it begins with if not given.
+        radius_m: how near to the place it has arrived.
+        speed_mps: the highest on the way; as fast as the controllers go if not given.
+        acceleration_mps2: the highest on the way, where there is a speed limit.
+    """
+
+    tracked: ClassVar[bool] = False
+
+    position_world_m: Vec3
+    yaw_rad: Real | None = None
+    radius_m: Annotated[Real, POSITIVE] = 0.3
+    speed_mps: Annotated[Real, POSITIVE] | None = None
+    acceleration_mps2: Annotated[Real, POSITIVE] = 2.0
+
+    def prepare(self, context: BuildContext) -> "Goto":
+        """The same, where that is a place to be."""
+        refuse_places(context, [self.position_world_m], "position_world_m")
+        return self
+
+    def leads_to(self, context: BuildContext) -> Vec3:
+        """To the place."""
+        del context
+        return self.position_world_m
+
+    def command_types(self) -> tuple[type[PositionYaw]]:
+        """Places."""
+        return (PositionYaw,)
+
+    def init(self, key: PRNGKeyArray) -> GotoState:
+        """Not yet on the way."""
+        del key
+        return GotoState(InitialPose.ahead(), jnp.asarray(False))
+
+    def step(
+        self, state: GotoState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[GotoState, PositionYaw]:
+        """The place, or one on the way."""
+        del dt_s, key
+        beginning, goal = state.beginning.at(inputs.estimate), self.position_world_m
+        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        error = goal - inputs.estimate.position_world_m
+        arrived = state.arrived | (error.dot(error) < self.radius_m * self.radius_m)
+        later = GotoState(beginning, arrived)
+        if self.speed_mps is None:
+            return later, PositionYaw(goal, yaw)
+        way = goal - beginning.position_world_m
+        share, rates = self._progress(way.norm(), inputs.time_s, self.speed_mps)
+        velocity, acceleration, jerk = (way * rate for rate in rates)
+        place = beginning.position_world_m + way * share
+        return later, PositionYaw(place, yaw, velocity, acceleration, jerk)
+
+    def finished(self, state: GotoState) -> Flag:
+        """Once it has arrived."""
+        return state.arrived
+
+    def _progress(
+        self, way_m: Real, time_s: Real, speed_mps: Real
+    ) -> tuple[Real, tuple[Real, Real, Real]]:
+        """The share of the way that is done, and its first three derivatives."""
+        slow = PEAK_SPEED * way_m / speed_mps
+        soft = jnp.sqrt(jnp.maximum(PEAK_ACCELERATION * way_m / self.acceleration_mps2, 1e-6))
+        duration_s = jnp.maximum(slow, soft)
+        t = jnp.clip(time_s / duration_s, 0.0, 1.0)
+        share = t * t * t * (10.0 + t * (-15.0 + 6.0 * t))
+        first = 30.0 * t * t * (1.0 - t) * (1.0 - t) / duration_s
+        second = 60.0 * t * (1.0 - t) * (1.0 - 2.0 * t) / duration_s**2
+        third = 60.0 * (1.0 - 6.0 * t * (1.0 - t)) / duration_s**3
+        moving = (t > 0.0) & (t < 1.0)
+        return share, (first, second, jnp.where(moving, third, 0.0))

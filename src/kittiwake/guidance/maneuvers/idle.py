@@ -1,0 +1,26 @@
+"""Standing with the motors off until a mission goes on."""
+
+from typing import ClassVar
+
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.commands import MotorsOff
+from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+
+
+class Idle(AbstractGuidance):
+    """Motors off; in a mission until its time is over or what it waits for holds."""
+
+    tracked: ClassVar[bool] = False
+
+    def command_types(self) -> tuple[type[MotorsOff]]:
+        """Off."""
+        return (MotorsOff,)
+
+    def step(
+        self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], MotorsOff]:
+        """Off."""
+        del inputs, dt_s, key
+        return state, MotorsOff()

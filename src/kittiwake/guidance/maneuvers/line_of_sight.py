@@ -1,0 +1,181 @@
+"""A vessel along straight legs: line of sight with a look-ahead distance.
+
+With the direction alpha of a leg, the cross-track error e to its left and the look-ahead distance
+D, after Fossen (2011), "Handbook of Marine Craft Hydrodynamics and Motion Control", section 10.3::
+
+    psi = alpha - atan((e + k E) / D),      E' = D e / (D^2 + (e + k E)^2)
+
+A vessel of speed U without drift then comes to its leg by e' = -U e / sqrt(D^2 + e^2). The integral
+E, of Borhaug, Pavlov and Pettersen (2008), "Integral LOS control for path following of
+underactuated marine surface vessels", brings the error to zero in a steady current as well, and
+grows slowly while the vessel is far away. A leg is done when no more of it is left along its
+direction than the radius of acceptance, however far beside it the vessel is.
+
+``pursuit`` heads straight for the next place instead, until it is within that radius, as in Velasco
+et al. (2020), Drones 4(3), 37.
+"""
+
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.commands import HeadingSpeed
+from kittiwake.core.tree_where import tree_where
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.initial_pose import InitialPose
+from kittiwake.guidance.places import refuse_places
+from kittiwake.guidance.planning.survey_pattern import SurveyPattern, refuse_both_or_none
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+
+# nearer than this two places have no direction; its square is a number in single precision too
+THERE_M = 1e-12
+
+
+class LineOfSightState(eqx.Module):
+    """Where the first leg begins, how many places were reached, and the integral of the error."""
+
+    beginning: InitialPose
+    reached: Int[Array, ""]
+    integral_m: Real
+
+
+class Leg(NamedTuple):
+    """Of a vessel on a leg: the leg's direction, the way that is left, the error to its left."""
+
+    direction_rad: Real
+    left_m: Real
+    cross_track_m: Real
+
+
+class LineOfSight(AbstractGuidance):
+    """Heading and speed along straight legs from place to place; stops after the last one."""
+
+    tracked: ClassVar[bool] = False
+
+    positions_world_m: tuple[Vec3, ...] = ()
+    course: SurveyPattern | None = None
+    speed_mps: Annotated[Real, NOT_NEGATIVE] = 1.0
+    look_ahead_m: Annotated[Real, POSITIVE] = 2.0
+    integral_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+    acceptance_radius_m: Annotated[Real, POSITIVE] = 1.5
+    heading: Literal["track", "pursuit"] = eqx.field(static=True, default="track")
+    loop: bool = eqx.field(static=True, default=False)
+
+    def __check_init__(self) -> None:
+        """Refuses no places, and a round of one."""
+        refuse_both_or_none(self.positions_world_m, self.course)
+        if self.loop and len(self.positions_world_m) == 1:
+            message = "loop needs at least two positions_world_m; a vessel cannot stay at one"
+            raise ValueError(message)
+
+    def command_types(self) -> tuple[type[HeadingSpeed]]:
+        """A heading."""
+        return (HeadingSpeed,)
+
+    def prepare(self, context: BuildContext) -> "LineOfSight":
+        """With the places of its course."""
+        if self.course is None:
+            refuse_places(context, self.positions_world_m, "positions_world_m")
+            return self
+        places = self.course.positions_world_m(context.world.origin)
+        refuse_places(context, places, "course")
+        return replace(self, positions_world_m=places, course=None)
+
+    def leads_to(self, context: BuildContext) -> Vec3:
+        """To the last place; nowhere in a round."""
+        if self.loop:
+            return context.place_world_m
+        if self.course is None:
+            return self.positions_world_m[-1]
+        return self.course.positions_world_m(context.world.origin)[-1]
+
+    def init(self, key: PRNGKeyArray) -> LineOfSightState:
+        """Not begun."""
+        del key
+        return LineOfSightState(InitialPose.ahead(), jnp.asarray(0, jnp.int32), jnp.asarray(0.0))
+
+    def step(
+        self, state: LineOfSightState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[LineOfSightState, HeadingSpeed]:
+        """Heading and speed on the present leg; one that is done hands over to the next at once."""
+        del key
+        here = inputs.estimate.position_world_m
+        beginning = state.beginning.at(inputs.estimate)
+        began = beginning.position_world_m
+        yaw = inputs.estimate.euler_world_from_body.yaw_rad
+        before = self._leg(began, state.reached, here, yaw)
+        done = self._done(before) & ~self._over(state.reached)
+        reached = state.reached + done.astype(jnp.int32)
+        leg = self._leg(began, reached, here, yaw)
+        heading, growth = self._steered(leg, jnp.where(done, 0.0, state.integral_m))
+        over = self._over(reached)
+        # what made up for a drift across the last leg is not across the next one
+        integral = jnp.where(done | over, 0.0, state.integral_m + growth * dt_s)
+        later = LineOfSightState(beginning, reached, integral)
+        return later, HeadingSpeed(wrap_angle(heading), jnp.where(over, 0.0, self.speed_mps))
+
+    @property
+    def ends(self) -> bool:
+        """Not in a round."""
+        return not self.loop
+
+    def finished(self, state: LineOfSightState) -> Bool[Array, ""]:
+        """Whether the last place was reached."""
+        return self._over(state.reached)
+
+    def legs(self, state: LineOfSightState) -> Int[Array, ""]:
+        """How many places have been reached."""
+        return state.reached
+
+    def planned_legs(self) -> int | None:
+        """All places, unless they are visited for ever."""
+        return None if self.loop else len(self.positions_world_m)
+
+    def _over(self, reached: Int[Array, ""]) -> Bool[Array, ""]:
+        return jnp.asarray(False) if self.loop else reached >= len(self.positions_world_m)
+
+    def _done(self, leg: Leg) -> Bool[Array, ""]:
+        radius = self.acceptance_radius_m
+        if self.heading == "track":
+            return jnp.asarray(leg.left_m < radius)
+        return jnp.asarray(leg.left_m**2 + leg.cross_track_m**2 < radius * radius)
+
+    def _steered(self, leg: Leg, integral_m: Real) -> tuple[Real, Real]:
+        """The heading, and how fast the integral grows."""
+        if self.heading == "pursuit":
+            behind, beside = leg.left_m, -leg.cross_track_m
+            apart = behind * behind + beside * beside > THERE_M**2
+            bearing = jnp.arctan2(jnp.where(apart, beside, 0.0), jnp.where(apart, behind, 1.0))
+            return leg.direction_rad + bearing, 0.0
+        aside = leg.cross_track_m + self.integral_gain_per_s * integral_m
+        ahead = self.look_ahead_m
+        growth = ahead * leg.cross_track_m / (ahead * ahead + aside * aside)
+        return leg.direction_rad - jnp.arctan2(aside, ahead), growth
+
+    def _leg(self, began: Vec3, reached: Int[Array, ""], here: Vec3, yaw_rad: Real) -> Leg:
+        """The present leg; after the last place still that to it."""
+        count = len(self.positions_world_m)
+        goal = self._place(reached % count if self.loop else jnp.minimum(reached, count - 1))
+        last = reached - 1 if self.loop else jnp.minimum(reached, count - 1) - 1
+        origin = tree_where(last < 0, began, self._place(last % count))
+        along = goal - origin
+        apart = along.x * along.x + along.y * along.y > THERE_M**2
+        sine, cosine = sin_cos(yaw_rad)
+        direction = jnp.arctan2(jnp.where(apart, along.y, sine), jnp.where(apart, along.x, cosine))
+        s, c = sin_cos(direction)
+        to_go = goal - here
+        return Leg(direction, c * to_go.x + s * to_go.y, s * to_go.x - c * to_go.y)
+
+    def _place(self, index: Int[Array, ""]) -> Vec3:
+        def pick(axis: str) -> Real:
+            places = [jnp.asarray(getattr(p, axis), float) for p in self.positions_world_m]
+            return jnp.stack(places)[index]
+
+        return Vec3(pick("x"), pick("y"), pick("z"))

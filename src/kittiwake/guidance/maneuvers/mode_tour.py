@@ -1,0 +1,174 @@
+"""A schedule of modes: from a time on, this mode with this command."""
+
+from dataclasses import fields
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.commands import (
+    Command,
+    ModeCommand,
+    ModeName,
+    PositionYaw,
+    ThrustAttitude,
+    ThrustRates,
+    ThrustTorque,
+    VelocityYawRate,
+)
+from kittiwake.core.tree_where import tree_where
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.elapsed import elapsed_s
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+
+# of each mode the field that its command needs, and those it may have
+FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "position-yaw": (
+        "position_world_m",
+        (
+            "yaw_rad",
+            "velocity_world_mps",
+            "acceleration_world_mps2",
+            "jerk_world_mps3",
+            "yaw_rate_radps",
+        ),
+    ),
+    "velocity-yaw-rate": ("velocity_world_mps", ("yaw_rate_radps", "acceleration_world_mps2")),
+    "thrust-attitude": (
+        "thrust_n",
+        ("roll_rad", "pitch_rad", "yaw_rad", "angular_velocity_body_radps"),
+    ),
+    "thrust-rates": (
+        "thrust_n",
+        ("angular_velocity_body_radps", "angular_acceleration_body_radps2"),
+    ),
+    "thrust-torque": ("thrust_n", ("torque_body_nm",)),
+}
+
+
+class ModeStage(eqx.Module):
+    """A mode from a time on, with the fields of its command, or without one.
+
+    Angles are those of ZYX, as everywhere in scenarios. What is left out of a command is zero.
+    """
+
+    at_s: Annotated[Real, NOT_NEGATIVE]
+    mode: ModeName = eqx.field(static=True)
+    position_world_m: Vec3 | None = None
+    velocity_world_mps: Vec3 | None = None
+    acceleration_world_mps2: Vec3 | None = None
+    jerk_world_mps3: Vec3 | None = None
+    roll_rad: Real | None = None
+    pitch_rad: Real | None = None
+    yaw_rad: Real | None = None
+    yaw_rate_radps: Real | None = None
+    thrust_n: Real | None = None
+    angular_velocity_body_radps: Vec3 | None = None
+    angular_acceleration_body_radps2: Vec3 | None = None
+    torque_body_nm: Vec3 | None = None
+
+    def __check_init__(self) -> None:
+        """Refuses fields of another mode's command, and a command without its main one."""
+        given = [f.name for f in fields(self) if getattr(self, f.name) is not None]
+        given = [name for name in given if name not in ("at_s", "mode")]
+        if self.mode == "inactive":
+            if given:
+                message = f"inactive takes no command; leave {given[0]} out, or write another mode"
+                raise ValueError(message)
+            return
+        needed, others = FIELDS[self.mode]
+        for name in given:
+            if name not in (needed, *others):
+                allowed = ", ".join((needed, *others))
+                message = f"{self.mode} has no {name}; its command takes {allowed}"
+                raise ValueError(message)
+        if given and needed not in given:
+            message = (
+                f"{self.mode} with {given[0]} needs {needed} as well; without any field of its "
+                "command it goes on with the last one, or holds what it finds"
+            )
+            raise ValueError(message)
+
+    def told(self, before: ModeCommand) -> ModeCommand:
+        """What is asked for in this stage, after what was asked for before it."""
+        command = self._command()
+        if command is not None:
+            return before.told(command)
+        mode = float(ModeCommand.MODES.index(self.mode))
+        return eqx.tree_at(lambda signal: signal.mode, before, mode)
+
+    def _command(self) -> Any:
+        """The command of its mode; None without one."""
+        thrust_n, turning = self.thrust_n, _or_zero(self.angular_velocity_body_radps)
+        yaw_rate_radps = _or_0(self.yaw_rate_radps)
+        acceleration = _or_zero(self.acceleration_world_mps2)
+        if self.mode == "position-yaw" and self.position_world_m is not None:
+            return PositionYaw(
+                self.position_world_m,
+                _or_0(self.yaw_rad),
+                _or_zero(self.velocity_world_mps),
+                acceleration,
+                _or_zero(self.jerk_world_mps3),
+                yaw_rate_radps,
+            )
+        if self.mode == "velocity-yaw-rate" and self.velocity_world_mps is not None:
+            return VelocityYawRate(self.velocity_world_mps, yaw_rate_radps, acceleration)
+        if thrust_n is None:
+            return None
+        if self.mode == "thrust-attitude":
+            angles = map(_or_0, (self.roll_rad, self.pitch_rad, self.yaw_rad))
+            return ThrustAttitude(thrust_n, Quaternion.from_euler(EulerZYX(*angles)), turning)
+        if self.mode == "thrust-rates":
+            return ThrustRates(thrust_n, turning, _or_zero(self.angular_acceleration_body_radps2))
+        return ThrustTorque(thrust_n, _or_zero(self.torque_body_nm))
+
+
+class ModeTour(AbstractGuidance):
+    """Gives one mode after another, each with its command; inactive before the first."""
+
+    tracked: ClassVar[bool] = False
+
+    stages: tuple[ModeStage, ...]
+
+    def __check_init__(self) -> None:
+        """Refuses an empty schedule, and stages that are not in order of time."""
+        if not self.stages:
+            message = "stages must hold at least one, such as {at_s: 0, mode: position-yaw}"
+            raise ValueError(message)
+        for one, other in pairwise(self.stages):
+            if not one.at_s < other.at_s:
+                message = (
+                    f"stages: at_s {other.at_s:g} follows {one.at_s:g}; write them in order of "
+                    "time, each later than the one before"
+                )
+                raise ValueError(message)
+
+    def command_types(self) -> tuple[type[Command]]:
+        """A mode with the last command of each."""
+        return (ModeCommand,)
+
+    def step(
+        self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], ModeCommand]:
+        """The mode of the latest stage that has begun."""
+        del key
+        now = elapsed_s(inputs.time_s, dt_s)
+        asked = planned = ModeCommand(0.0)
+        for stage in self.stages:
+            planned = stage.told(planned)
+            asked = tree_where(jnp.asarray(now >= stage.at_s), planned, asked)
+        return state, asked
+
+
+def _or_0(value: Real | None) -> Real:
+    return 0.0 if value is None else value
+
+
+def _or_zero(value: Vec3 | None) -> Vec3:
+    return Vec3.zero() if value is None else value

@@ -1,0 +1,204 @@
+"""Taking off and landing along a ramp of height, as in uav_gazebo.
+
+The set point rises or sinks evenly by a height h in T = 4 s max(1, |h| / 1 m), if no time is given,
+with its velocity fed forward. At nine tenths of the time it jumps to the end; after the whole time
+and a pause, the distance to the end is the residual. Taking off is done then, whatever it is; a
+landing with a larger residual than allowed fails, and the vehicle stays where it is asked to be.
+
+Source: uav_gazebo (public), its manager of takeoff and landing at 50 Hz. There a takeoff is refused
+unless the motors are off, which a set point cannot know: here it is refused to a vehicle that
+moves. Both can be forced.
+"""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.commands import CommandChoice, MotorsOff, PositionYaw
+from kittiwake.core.errors import ScenarioError
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.height_ramp import Ramp
+from kittiwake.guidance.initial_pose import InitialPose
+from kittiwake.guidance.places import refuse_places
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+
+# faster, a vehicle is flying
+AT_REST_MPS = 0.1
+# higher over the ground, a vehicle does not stand
+STANDING_M = 0.1
+RAMP, PAUSE, REFUSED, DONE = range(4)
+
+
+class RampState(eqx.Module):
+    """Where it began, and which part it is at."""
+
+    beginning: InitialPose
+    part: Int[Array, ""]
+
+
+class RampTakeoff(AbstractGuidance):
+    """Rises evenly by a height, and stays there.
+
+    Attributes:
+        height_m: over where it begins.
+        duration_s: of the ramp; 4 s for each meter if not given, and at least 4 s.
+        idle_s: a pause before it is done.
+        force: also if the vehicle moves.
+    """
+
+    height_m: Annotated[Real, POSITIVE] = 1.0
+    duration_s: Annotated[Real, POSITIVE] | None = None
+    idle_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+    force: bool = eqx.field(static=True, default=False)
+
+    def prepare(self, context: BuildContext) -> "RampTakeoff":
+        """The same, where the height is inside the world's area."""
+        refuse_places(context, [self.leads_to(context)], "height_m")
+        return self
+
+    def leads_to(self, context: BuildContext) -> Vec3:
+        """Up by the height."""
+        return context.place_world_m + Vec3(0.0, 0.0, self.height_m)
+
+    def command_types(self) -> tuple[type[PositionYaw]]:
+        """Places."""
+        return (PositionYaw,)
+
+    def init(self, key: PRNGKeyArray) -> RampState:
+        """On the ground."""
+        del key
+        return RampState(InitialPose.ahead(), jnp.asarray(RAMP, jnp.int32))
+
+    def step(
+        self, state: RampState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[RampState, PositionYaw]:
+        """The set point on the ramp; where it began, if it was refused."""
+        del dt_s, key
+        beginning = state.beginning.at(inputs.estimate)
+        z = beginning.position_world_m.z
+        ramp = Ramp.of(z, z + self.height_m, self.duration_s)
+        moves = inputs.estimate.velocity_world_mps.norm() > AT_REST_MPS
+        barred = jnp.logical_not(state.beginning.begun) & moves & (not self.force)
+        refused = (state.part == REFUSED) | barred
+        part = jnp.where(refused, REFUSED, _part(ramp, inputs.time_s, self.idle_s))
+        point = _point(ramp, beginning, jnp.where(refused, 0.0, inputs.time_s))
+        still = jnp.where(refused, 0.0, point.velocity_world_mps.z)
+        point = replace(point, velocity_world_mps=Vec3(0.0, 0.0, still))
+        return RampState(beginning, part), point
+
+    def finished(self, state: RampState) -> Flag:
+        """After the pause."""
+        return state.part == DONE
+
+    def phases(self) -> tuple[str, ...]:
+        """The parts of the task."""
+        return (
+            "on the ramp up",
+            "at its end",
+            f"not taken off: it moves, faster than {AT_REST_MPS:g} m/s, and force is not true",
+            "taken off",
+        )
+
+    def phase(self, state: RampState) -> Int[Array, ""]:
+        """The present one."""
+        return state.part
+
+
+class RampLand(AbstractGuidance):
+    """Sinks evenly to where it stood, and switches the motors off there.
+
+    Attributes:
+        landing_height_world_m: to sink to; the height of the start if not given.
+        duration_s: of the ramp; 4 s for each meter if not given, and at least 4 s.
+        idle_s: a pause before the residual is looked at.
+        max_residual_m: with a larger one it has not landed.
+        force: motors off whatever the residual is.
+    """
+
+    landing_height_world_m: Real | None = None
+    duration_s: Annotated[Real, POSITIVE] | None = None
+    idle_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+    max_residual_m: Annotated[Real, POSITIVE] = 0.2
+    force: bool = eqx.field(static=True, default=False)
+
+    def prepare(self, context: BuildContext) -> "RampLand":
+        """The same, with the height of the start.
+
+        Raises:
+            ScenarioError: if that is in the air.
+        """
+        if self.landing_height_world_m is not None:
+            return self
+        world, begun_m = context.world, context.start.position_world_m.z
+        standing_m = world.ground_z_m + (context.dynamics.standing_height_m or 0.0)
+        if not world.platforms and begun_m > standing_m + STANDING_M:
+            message = (
+                f"the flight starts at z = {begun_m:g}, which is in the air; write "
+                f"landing_height_world_m, such as {standing_m:.4g}"
+            )
+            raise ScenarioError(message)
+        return replace(self, landing_height_world_m=begun_m)
+
+    def leads_to(self, context: BuildContext) -> Vec3:
+        """Down to the height."""
+        place, height = context.place_world_m, self.landing_height_world_m
+        return Vec3(place.x, place.y, place.z if height is None else height)
+
+    def command_types(self) -> tuple[type, ...]:
+        """Places, and off."""
+        return (PositionYaw, MotorsOff)
+
+    def init(self, key: PRNGKeyArray) -> RampState:
+        """In the air."""
+        del key
+        return RampState(InitialPose.ahead(), jnp.asarray(RAMP, jnp.int32))
+
+    def step(
+        self, state: RampState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[RampState, CommandChoice]:
+        """The set point on the ramp, or off."""
+        del dt_s, key
+        beginning = state.beginning.at(inputs.estimate)
+        goal = 0.0 if self.landing_height_world_m is None else self.landing_height_world_m
+        ramp = Ramp.of(beginning.position_world_m.z, goal, self.duration_s)
+        point = _point(ramp, beginning, inputs.time_s)
+        part = _part(ramp, inputs.time_s, self.idle_s)
+        residual = (point.position_world_m - inputs.estimate.position_world_m).norm()
+        failed = (residual > self.max_residual_m) & (not self.force)
+        decided = state.part >= REFUSED
+        judged = jnp.where((part == DONE) & failed, REFUSED, part)
+        part = jnp.where(decided, state.part, judged)
+        signals = (point, MotorsOff())
+        return RampState(beginning, part), CommandChoice(signals, jnp.where(part == DONE, 1, 0))
+
+    def finished(self, state: RampState) -> Flag:
+        """Once the motors are off."""
+        return state.part == DONE
+
+    def phases(self) -> tuple[str, ...]:
+        """The parts of the task."""
+        said = "not landed: still more than max_residual_m from the end of the ramp"
+        return ("on the ramp down", "at its end", said, "motors off")
+
+    def phase(self, state: Any) -> Int[Array, ""]:
+        """The present one."""
+        return state.part
+
+
+def _point(ramp: Ramp, beginning: InitialPose, time_s: Real) -> PositionYaw:
+    """The set point at a time."""
+    place, velocity = beginning.position_world_m, Vec3(0.0, 0.0, ramp.rate_mps(time_s))
+    above = Vec3(place.x, place.y, ramp.height_m(time_s))
+    return PositionYaw(above, beginning.yaw_rad, velocity)
+
+
+def _part(ramp: Ramp, time_s: Real, idle_s: Real) -> Int[Array, ""]:
+    """Which part of the task a time belongs to."""
+    late = jnp.where(time_s > ramp.duration_s + idle_s, DONE, PAUSE)
+    return jnp.where(time_s > ramp.duration_s, late, RAMP).astype(jnp.int32)

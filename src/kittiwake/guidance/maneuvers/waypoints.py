@@ -1,0 +1,122 @@
+"""Visiting places one after another."""
+
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.commands import Command, PositionYaw
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.elapsed import elapsed_s
+from kittiwake.guidance.initial_pose import InitialPose
+from kittiwake.guidance.places import refuse_places
+from kittiwake.guidance.planning.survey_pattern import SurveyPattern, refuse_both_or_none
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+
+
+class WaypointsState(eqx.Module):
+    """How many places were reached in all rounds, for how long the present one, where it began."""
+
+    reached: Int[Array, ""]
+    waited_s: Real
+    beginning: InitialPose
+
+
+class Waypoints(AbstractGuidance):
+    """Asks for each place until the estimate has been within the radius for the waiting time.
+
+    The yaw is that of the first estimate, if none is given.
+    """
+
+    tracked: ClassVar[bool] = False
+
+    positions_world_m: tuple[Vec3, ...] = ()
+    acceptance_radius_m: Annotated[Real, POSITIVE] = 0.5
+    wait_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+    yaw_rad: Real | None = None
+    loop: bool = eqx.field(static=True, default=False)
+    course: SurveyPattern | None = None
+
+    def __check_init__(self) -> None:
+        """Refuses an empty list, one beside a course, and a round of one place."""
+        refuse_both_or_none(self.positions_world_m, self.course)
+        if self.loop and len(self.positions_world_m) == 1:
+            message = "loop needs at least two positions_world_m; one place is held anyway"
+            raise ValueError(message)
+
+    def command_types(self) -> tuple[type[Command]]:
+        """A position."""
+        return (PositionYaw,)
+
+    def prepare(self, context: BuildContext) -> "Waypoints":
+        """With the places of its course."""
+        places = self._listed(context)
+        refuse_places(context, places, "positions_world_m" if self.course is None else "course")
+        if self.course is None:
+            return self
+        return replace(self, positions_world_m=places, course=None)
+
+    def init(self, key: PRNGKeyArray) -> WaypointsState:
+        """On the way to the first place."""
+        del key
+        return WaypointsState(jnp.asarray(0, jnp.int32), jnp.asarray(0.0), InitialPose.ahead())
+
+    def step(
+        self, state: WaypointsState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[WaypointsState, PositionYaw]:
+        """The present goal; a place reached now hands over to the next at once."""
+        del key
+        error = self._goal(state.reached) - inputs.estimate.position_world_m
+        near = error.dot(error) < self.acceptance_radius_m * self.acceptance_radius_m
+        waited = jnp.where(near, state.waited_s + dt_s, 0.0)
+        # the waiting counts from the step that arrived
+        over = jnp.asarray(elapsed_s(state.waited_s, dt_s) > self.wait_s)
+        done = near & over
+        if not self.loop:
+            done = done & (state.reached < len(self.positions_world_m))
+        reached = state.reached + done.astype(jnp.int32)
+        beginning = state.beginning.at(inputs.estimate)
+        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        later = WaypointsState(reached, jnp.where(done, 0.0, waited), beginning)
+        return later, PositionYaw(self._goal(reached), yaw)
+
+    @property
+    def ends(self) -> bool:
+        """Not in a round."""
+        return not self.loop
+
+    def leads_to(self, context: BuildContext) -> Vec3:
+        """To the last place."""
+        return self._listed(context)[-1]
+
+    def finished(self, state: WaypointsState) -> Flag:
+        """Whether the last place was reached; never in a round."""
+        return jnp.logical_and(not self.loop, state.reached >= len(self.positions_world_m))
+
+    def legs(self, state: WaypointsState) -> Int[Array, ""]:
+        """How many places have been reached."""
+        return state.reached
+
+    def planned_legs(self) -> int | None:
+        """All places, unless they are visited for ever."""
+        return None if self.loop else len(self.positions_world_m)
+
+    def _listed(self, context: BuildContext) -> tuple[Vec3, ...]:
+        course = self.course
+        if course is None:
+            return self.positions_world_m
+        return course.positions_world_m(context.world.origin)
+
+    def _goal(self, reached: Int[Array, ""]) -> Vec3:
+        count = len(self.positions_world_m)
+        index = reached % count if self.loop else jnp.minimum(reached, count - 1)
+
+        def pick(axis: str) -> Real:
+            return jnp.stack([jnp.asarray(getattr(p, axis)) for p in self.positions_world_m])[index]
+
+        return Vec3(pick("x"), pick("y"), pick("z"))

@@ -1,0 +1,1 @@
+"""Paths around obstacles and over water, computed before the flight."""

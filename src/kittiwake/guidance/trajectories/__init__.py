@@ -1,0 +1,1 @@
+"""Smooth trajectories: how they are computed and followed."""

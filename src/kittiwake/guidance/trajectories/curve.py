@@ -1,0 +1,85 @@
+"""Flying along a curve of harmonic motions: a circle, a helix, a figure of eight, a turn in place.
+
+Along each axis of the world, with amplitude A, angular rate w and phase p::
+
+    x(t) = c + d t + A sin(w t + p)
+
+and the yaw turns evenly. What the curve's derivatives are is known, so the set point can carry them
+as feed-forward, which is what lets a vehicle follow without lagging behind.
+"""
+
+from typing import Literal, get_args
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from kittiwake.core.commands import PositionYaw
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+
+FeedForward = Literal["position", "velocity", "acceleration", "jerk"]
+# by how many derivatives each goes beyond the position
+DERIVATIVES = {name: number for number, name in enumerate(get_args(FeedForward))}
+
+
+class Curve(AbstractGuidance):
+    """A place that moves along a curve, with as many of its derivatives as asked for."""
+
+    center_world_m: Vec3
+    amplitude_world_m: Vec3 = Vec3.zero()
+    angular_rates_radps: Vec3 = Vec3.zero()
+    phases_rad: Vec3 = Vec3.zero()
+    drift_world_mps: Vec3 = Vec3.zero()
+    yaw_rad: Real = 0.0
+    yaw_rate_radps: Real = 0.0
+    feed_forward: FeedForward = eqx.field(static=True, default="jerk")
+
+    def command_types(self) -> tuple[type[PositionYaw]]:
+        """Places."""
+        return (PositionYaw,)
+
+    def step(
+        self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], PositionYaw]:
+        """Where the curve is now, and how it goes on."""
+        del dt_s, key
+        known = DERIVATIVES[self.feed_forward]
+        place, *derivatives = self._motion(inputs.time_s)
+        velocity, acceleration, jerk = (
+            derivative if number <= known else Vec3.zero()
+            for number, derivative in enumerate(derivatives, start=1)
+        )
+        return state, PositionYaw(
+            place,
+            wrap_angle(self.yaw_rad + self.yaw_rate_radps * inputs.time_s),
+            velocity,
+            acceleration,
+            jerk,
+            self.yaw_rate_radps if known else 0.0,
+        )
+
+    def _motion(self, time_s: Real) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+        """Place, velocity, acceleration and jerk."""
+        center, drift, size = self.center_world_m, self.drift_world_mps, self.amplitude_world_m
+        rate, phase = self.angular_rates_radps, self.phases_rad
+        x = _along(center.x, drift.x, size.x, rate.x, phase.x, time_s)
+        y = _along(center.y, drift.y, size.y, rate.y, phase.y, time_s)
+        z = _along(center.z, drift.z, size.z, rate.z, phase.z, time_s)
+        place, velocity, acceleration, jerk = (Vec3(*parts) for parts in zip(x, y, z, strict=True))
+        return place, velocity, acceleration, jerk
+
+
+def _along(
+    center: Real, speed: Real, size: Real, rate: Real, phase: Real, time_s: Real
+) -> tuple[Real, Real, Real, Real]:
+    """The same along one axis."""
+    sine, cosine = sin_cos(jnp.asarray(rate * time_s + phase))
+    return (
+        center + speed * time_s + size * sine,
+        speed + size * rate * cosine,
+        -size * rate * rate * sine,
+        -size * rate * rate * rate * cosine,
+    )

@@ -1,0 +1,276 @@
+"""Pure pursuit of a path in the air: the vehicle heads for a point ahead on a smooth curve.
+
+The curve is the clamped cubic spline through the places at even times over ``duration_s``, as
+``samples`` points. At each tick the point pursued is the first one, from the last one on, that is
+horizontally at least a look-ahead distance L away; with the error e to it and its acceleration a
+along the curve::
+
+    L = 2 m + 1 s |v|, within 2 to 8 m
+    v = K_p e + K_d e' + K_i int(e) + c a dt,    |v| at most 12 m/s, |dv| at most 2 m/s a tick
+    yaw rate = K_p e_psi + K_d e_psi',           at most 90 deg/s, changing at most so much a tick
+
+Source of law and numbers: the pursuit of uav_gazebo (fork of dringakn). Mended: its speed was that
+of a twist with two components mixed up, and its accelerations were divided by the square of a
+control period instead of that of the samples. Given per second instead of per tick, the limits
+hold at any rate. A place counts as visited when it is within L, in order, the last one when the
+curve has ended and it is within ``acceptance_radius_m``; there the vehicle stays.
+"""
+
+from math import pi
+from typing import Annotated, Any, ClassVar, Literal
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
+from kittiwake.core.commands import VelocityYawRate
+from kittiwake.core.errors import ScenarioError
+from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.trigonometry import wrap_angle
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.places import refuse_places
+from kittiwake.guidance.route import Route
+from kittiwake.guidance.trajectories.polynomials import spline
+from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+
+SAMPLES = Bounds(low=2.0, high=1e5)
+# nearer than this a point has no direction; its square is a number in single precision too
+THERE_M = 1e-12
+
+
+class LookAhead(eqx.Module):
+    """How far ahead the pursued point is: more at speed, within a range."""
+
+    base_m: Annotated[Real, NOT_NEGATIVE] = 2.0
+    time_s: Annotated[Real, NOT_NEGATIVE] = 1.0
+    min_m: Annotated[Real, POSITIVE] = 2.0
+    max_m: Annotated[Real, POSITIVE] = 8.0
+
+    def at(self, speed_mps: Real) -> Real:
+        """At a speed."""
+        return jnp.clip(self.base_m + self.time_s * speed_mps, self.min_m, self.max_m)
+
+
+class PathSamples(eqx.Module):
+    """The curve as points, with their accelerations, and the places that it passes."""
+
+    positions_world_m: Float[Array | np.ndarray, "samples 3"]
+    accelerations_world_mps2: Float[Array | np.ndarray, "samples 3"]
+    places_world_m: Float[Array | np.ndarray, "places 3"]
+
+
+class PursuitState(eqx.Module):
+    """The pursued point, the places visited, and what the loops remember."""
+
+    begun: Bool[Array, ""]
+    point: Int[Array, ""]
+    visited: Int[Array, ""]
+    error_world_m: Vec3
+    integral_world_ms: Vec3
+    velocity_world_mps: Vec3
+    yaw_error_rad: Real
+    yaw_rate_radps: Real
+
+
+class Pursue(AbstractGuidance):
+    """Velocity and yaw rate towards a point that runs ahead along a curve through places."""
+
+    default_rate_hz: ClassVar[float | None] = 50.0
+    tracked: ClassVar[bool] = False
+
+    file: Route | None = None
+    positions_world_m: tuple[Vec3, ...] = ()
+    duration_s: Annotated[Real, POSITIVE] = 100.0
+    samples: Annotated[Count, SAMPLES] = eqx.field(static=True, default=1000)
+    look_ahead: LookAhead = LookAhead()
+    position_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 1.2
+    derivative_gain: Annotated[Real, NOT_NEGATIVE] = 1e-4
+    integral_gain_per_s2: Annotated[Real, NOT_NEGATIVE] = 0.0
+    max_integral_ms: Annotated[Real, NOT_NEGATIVE] = 1.0
+    acceleration_share: Annotated[Real, NOT_NEGATIVE] = 0.1
+    max_speed_mps: Annotated[Real, POSITIVE] = 12.0
+    max_acceleration_mps2: Annotated[Real, POSITIVE] = 100.0
+    look: Literal["movement", "fixed", "point"] = eqx.field(static=True, default="movement")
+    yaw_rad: Real = pi / 2.0
+    point_of_interest_world_m: Vec3 = Vec3(10.0, 10.0, 5.0)
+    yaw_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 1.0
+    yaw_derivative_gain: Annotated[Real, NOT_NEGATIVE] = 1e-4
+    max_yaw_rate_radps: Annotated[Real, POSITIVE] = pi / 2.0
+    max_yaw_acceleration_radps2: Annotated[Real, POSITIVE] = 25.0 * pi
+    acceptance_radius_m: Annotated[Real, POSITIVE] = 0.5
+    sampled: PathSamples | None = eqx.field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is computed yet."""
+        self.sampled = None
+
+    def __check_init__(self) -> None:
+        """Refuses places from a file beside others, and fewer than two."""
+        if self.file is not None and self.positions_world_m:
+            message = "file and positions_world_m are both given; leave one of them out"
+            raise ValueError(message)
+        given = self._given()
+        if given < 2:
+            message = (
+                f"{given} places are no path; name a file with two or more, or write "
+                "positions_world_m, such as [[0, 0, 6], [0, 25, 6.5]]"
+            )
+            raise ValueError(message)
+
+    def command_types(self) -> tuple[type[VelocityYawRate]]:
+        """A velocity."""
+        return (VelocityYawRate,)
+
+    def prepare(self, context: BuildContext) -> "Pursue":
+        """With the curve.
+
+        Raises:
+            ScenarioError: if a place is none.
+        """
+        curve = self._curve()
+        places = [Vec3(*place) for place in curve.places_world_m.tolist()]
+        refuse_places(context, places, "positions_world_m" if self.file is None else "file")
+        return eqx.tree_at(
+            lambda guidance: guidance.sampled, self, curve, is_leaf=lambda x: x is None
+        )
+
+    def leads_to(self, context: BuildContext) -> Vec3:
+        """To the last place."""
+        del context
+        return Vec3(*self._curve().places_world_m[-1].tolist())
+
+    def init(self, key: PRNGKeyArray) -> PursuitState:
+        """At the first point, not moving."""
+        del key
+        zero, none = jnp.asarray(0.0), jnp.asarray(0, jnp.int32)
+        nothing = Vec3(zero, zero, zero)
+        return PursuitState(
+            *(jnp.asarray(False), none, none, nothing, nothing, nothing, zero, zero)
+        )
+
+    def step(
+        self, state: PursuitState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[PursuitState, VelocityYawRate]:
+        """Towards the point that is pursued now."""
+        del key
+        here = inputs.estimate.position_world_m
+        look_ahead_m = self.look_ahead.at(inputs.estimate.velocity_world_mps.norm())
+        point = self._point(state.point, here, look_ahead_m)
+        error = _row(self._curved.positions_world_m, point) - here
+        grown = state.integral_world_ms + error * dt_s
+        integral = _each(grown, lambda part: jnp.clip(part, *_within(self.max_integral_ms)))
+        rate = (error - state.error_world_m) * jnp.where(state.begun, 1.0 / dt_s, 0.0)
+        acceleration = _row(self._curved.accelerations_world_mps2, point)
+        velocity = self._slewed(
+            state.velocity_world_mps,
+            error * self.position_gain_per_s
+            + rate * self.derivative_gain
+            + integral * self.integral_gain_per_s2
+            + acceleration * (self.acceleration_share * dt_s),
+            dt_s,
+        )
+        yaw_error, yaw_rate = self._turning(state, inputs, error, dt_s)
+        visited = self._visited(state.visited, point, here, look_ahead_m)
+        begun = jnp.asarray(True)
+        later = PursuitState(begun, point, visited, error, integral, velocity, yaw_error, yaw_rate)
+        return later, VelocityYawRate(velocity, yaw_rate)
+
+    def finished(self, state: PursuitState) -> Bool[Array, ""]:
+        """Whether the last place was visited."""
+        return state.visited >= self._given()
+
+    def legs(self, state: PursuitState) -> Int[Array, ""]:
+        """How many places have been visited."""
+        return state.visited
+
+    def planned_legs(self) -> int:
+        """All places."""
+        return self._given()
+
+    @property
+    def _curved(self) -> PathSamples:
+        assert self.sampled is not None, "prepared() comes before the flight"
+        return self.sampled
+
+    def _given(self) -> int:
+        if self.file is None:
+            return len(self.positions_world_m)
+        return len(self.file.positions_world_m)
+
+    def _curve(self) -> PathSamples:
+        listed: Any = [[p.x, p.y, p.z] for p in self.positions_world_m]
+        places = np.asarray(listed if self.file is None else self.file.positions_world_m, float)
+        if not np.isfinite(places).all():
+            message = f"positions_world_m: {places.tolist()} must be finite numbers"
+            raise ScenarioError(message)
+        curve = spline(
+            np.linspace(0.0, float(self.duration_s), len(places)), places, "cubic-spline"
+        )
+        times_s = np.linspace(0.0, float(self.duration_s), int(self.samples))
+        return PathSamples(curve.along(times_s), curve.along(times_s, 2), places)
+
+    def _point(self, last: Int[Array, ""], here: Vec3, look_ahead_m: Real) -> Int[Array, ""]:
+        """The first point from the last one on that is far enough ahead; at the end the end."""
+        points = jnp.asarray(self._curved.positions_world_m)
+        square = jnp.square(points[:, 0] - here.x) + jnp.square(points[:, 1] - here.y)
+        ahead = (jnp.arange(len(points), dtype=jnp.int32) >= last) & (
+            square >= look_ahead_m * look_ahead_m
+        )
+        return jnp.where(ahead.any(), jnp.argmax(ahead), len(points) - 1).astype(jnp.int32)
+
+    def _slewed(self, before: Vec3, asked: Vec3, dt_s: Real) -> Vec3:
+        change = asked.shortened(self.max_speed_mps) - before
+        return before + change.shortened(self.max_acceleration_mps2 * dt_s)
+
+    def _turning(
+        self, state: PursuitState, inputs: GuidanceInputs, error: Vec3, dt_s: Real
+    ) -> tuple[Real, Real]:
+        """The error of the yaw, and the rate that mends it."""
+        yaw = inputs.estimate.euler_world_from_body.yaw_rad
+        behind = wrap_angle(self._looked_at_rad(inputs, error, yaw) - yaw)
+        growth = wrap_angle(behind - state.yaw_error_rad) * jnp.where(state.begun, 1.0 / dt_s, 0.0)
+        asked = self.yaw_gain_per_s * behind + self.yaw_derivative_gain * growth
+        limited = jnp.clip(asked, *_within(self.max_yaw_rate_radps))
+        change = limited - state.yaw_rate_radps
+        slew = _within(self.max_yaw_acceleration_radps2 * dt_s)
+        return behind, state.yaw_rate_radps + jnp.clip(change, *slew)
+
+    def _looked_at_rad(self, inputs: GuidanceInputs, error: Vec3, yaw_rad: Real) -> Real:
+        if self.look == "fixed":
+            return self.yaw_rad
+        towards, least_m = error, self.acceptance_radius_m
+        if self.look == "point":
+            towards = self.point_of_interest_world_m - inputs.estimate.position_world_m
+            least_m = THERE_M
+        # at the end of the way what is left of it leads nowhere
+        apart = towards.x * towards.x + towards.y * towards.y > least_m * least_m
+        bearing = jnp.arctan2(jnp.where(apart, towards.y, 0.0), jnp.where(apart, towards.x, 1.0))
+        return jnp.where(apart, bearing, yaw_rad)
+
+    def _visited(
+        self, visited: Int[Array, ""], point: Int[Array, ""], here: Vec3, look_ahead_m: Real
+    ) -> Int[Array, ""]:
+        places = self._curved.places_world_m
+        last = len(places) - 1
+        away = (_row(places, jnp.minimum(visited, last)) - here).norm()
+        ended = point == len(self._curved.positions_world_m) - 1
+        near = jnp.where(
+            visited < last, away <= look_ahead_m, ended & (away <= self.acceptance_radius_m)
+        )
+        return visited + (near & (visited <= last)).astype(jnp.int32)
+
+
+def _row(table: Float[Array | np.ndarray, "rows 3"], number: Int[Array, ""]) -> Vec3:
+    row = jnp.asarray(table)[number]
+    return Vec3(row[0], row[1], row[2])
+
+
+def _each(vector: Vec3, function: Any) -> Vec3:
+    return Vec3(function(vector.x), function(vector.y), function(vector.z))
+
+
+def _within(limit: Real) -> tuple[Real, Real]:
+    return -limit, limit

@@ -1,0 +1,69 @@
+"""Heads that turn a range sensor about two axes: what they say, and what their angles mean.
+
+With theta about the body's y axis, then phi about what was the z axis before, the sensor looks
+along
+
+    d = (cos(phi) cos(theta), sin(phi), -cos(phi) sin(theta))
+
+so that theta lowers the look from ahead, as a pitch lowers the nose, and phi swings it to the left.
+"""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from kittiwake.core.measurements import AbstractMeasurement
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import AbstractSensor
+
+# a direction with less of its unit length in the plane of forward and up has no theta there
+LEAST_IN_PLANE = 1e-6
+
+
+class HeadAngles(eqx.Module):
+    """Where a head looks in the body: theta and phi."""
+
+    pitch_rad: Real
+    yaw_rad: Real
+
+    @property
+    def direction_body(self) -> Vec3:
+        """The same as a unit vector."""
+        (low, ahead), (left, level) = sin_cos(self.pitch_rad), sin_cos(self.yaw_rad)
+        return Vec3(level * ahead, left, -level * low)
+
+    def towards(self, direction_body: Vec3) -> "HeadAngles":
+        """The angles of a unit vector; one straight to the side keeps this pitch."""
+        x, y, z = direction_body.x, direction_body.y, direction_body.z
+        level = Vec3(x, 0.0, z).norm()
+        aside = level < LEAST_IN_PLANE
+        pitch = jnp.arctan2(jnp.where(aside, 0.0, -z), jnp.where(aside, 1.0, x))
+        yaw = jnp.arctan2(y, jnp.where(aside, LEAST_IN_PLANE, level))
+        return HeadAngles(jnp.where(aside, self.pitch_rad, pitch), yaw)
+
+
+class HeadMeasurement(AbstractMeasurement):
+    """A distance like a ``RangeMeasurement``, and the head's angles while it was measured."""
+
+    range_m: Real
+    valid: Flag
+    pitch_rad: Real
+    yaw_rad: Real
+
+    @property
+    def direction_body(self) -> Vec3:
+        """Along which it was measured."""
+        return HeadAngles(self.pitch_rad, self.yaw_rad).direction_body
+
+
+class AbstractHead(AbstractSensor):
+    """A range sensor that turns to face a surface."""
+
+    measures: ClassVar[type] = HeadMeasurement
+
+    position_body_m: eqx.AbstractVar[Vec3]
+    min_range_m: eqx.AbstractVar[Real]
+    max_range_m: eqx.AbstractVar[Real]

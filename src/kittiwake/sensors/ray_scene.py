@@ -1,0 +1,60 @@
+"""All that the rays of a vehicle's sensors can meet."""
+
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import SensorInputs
+from kittiwake.world.moving_obstacles import AbstractMovingObstacle, DeckSurface
+from kittiwake.world.plane import AbstractPlane
+from kittiwake.world.ray import AbstractObstacle, Hit, Ray, cast
+
+
+class GroundPlane(AbstractPlane):
+    """The plane z = ``height_m``."""
+
+    height_m: Real
+
+    @property
+    def across_world(self) -> Vec3:
+        """Upwards."""
+        return Vec3(0.0, 0.0, 1.0)
+
+    def height_over_m(self, point_world_m: Vec3) -> Real:
+        """Along z."""
+        return point_world_m.z - self.height_m
+
+
+class RayScene(eqx.Module):
+    """Obstacles, those that move among them; a ``Hit`` counts them in this order."""
+
+    obstacles: tuple[AbstractObstacle, ...]
+
+    def cast(self, ray: Ray) -> Hit:
+        """The first point of anything along a ray."""
+        return cast(self.obstacles, ray)
+
+    def velocity_world_mps(self, hit: Hit, point_world_m: Vec3) -> Vec3:
+        """How fast the surface moves that was met at a point; not at all if none was."""
+        velocity = Vec3.zero()
+        for number, obstacle in enumerate(self.obstacles):
+            if isinstance(obstacle, AbstractMovingObstacle):
+                met = hit.number == number
+                own = obstacle.velocity_at(point_world_m)
+                velocity = jax.tree.map(partial(jnp.where, met), own, velocity)
+        return velocity
+
+
+def ray_scene(inputs: SensorInputs) -> RayScene:
+    """The world's obstacles, its ground, the decks near a vehicle, and the neighbors it is told.
+
+    A vehicle's own body and its own deck are not among them.
+    """
+    around = inputs.surroundings
+    decks = tuple(DeckSurface(deck) for deck in around.decks)
+    ground = GroundPlane(inputs.world.ground_z_m)
+    return RayScene((*inputs.world.obstacles, ground, *decks, *around.vehicle_obstacles))

@@ -1,0 +1,189 @@
+"""What the vehicles of a fleet feel: of the world, of what they stand on, and of each other."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kittiwake.contact.deck import FIRST_DECK, DeckState
+from kittiwake.core.arrays import as_arrays
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.sim.group import Group
+from kittiwake.world.interaction_input import InteractionInput
+from kittiwake.world.surroundings import Surroundings
+from kittiwake.world.water import Waves
+from kittiwake.world.world import World
+
+# a vehicle touches at most so many decks at once
+DECKS_NEAR = 4
+
+
+def alone(
+    world: World,
+    group: Group,
+    truth: Kinematics,
+    waves: Waves | None = None,
+    time_s: Real = 0.0,
+) -> Surroundings:
+    """What each vehicle of a group feels of the world alone."""
+    return group.map(partial(_around, world, waves, time_s), truth)
+
+
+def together(
+    world: World,
+    groups: Sequence[Group],
+    present: Sequence[InteractionInput],
+    time_s: Real,
+    waves: Waves | None,
+    partners: Sequence[np.ndarray | None],
+) -> list[Surroundings]:
+    """What each group's vehicles feel of the world, of decks, and of each other.
+
+    ``partners`` are the numbers of their partners' decks, as ``partners_of`` counts them.
+    """
+    around = [
+        alone(world, group, presence.motion, waves, time_s)
+        for group, presence in zip(groups, present, strict=True)
+    ]
+    decks = _decks(world, groups, present, time_s)
+    if decks is not None:
+        around = [
+            jax.vmap(partial(_beside, decks))(own, presence.motion, here)
+            for own, presence, here in zip(_own_decks(world, groups), present, around, strict=True)
+        ]
+    if world.interactions:
+        everyone, shared = _joined(present), _joined(around)
+        for interaction in world.interactions:
+            shared = interaction(everyone, shared)
+        around = _split(shared, [len(group.names) for group in groups])
+    return [_beside_partners(decks, own, here) for own, here in zip(partners, around, strict=True)]
+
+
+def partners_of(
+    world: World, groups: Sequence[Group], partners: Mapping[str, str]
+) -> tuple[np.ndarray | None, ...]:
+    """Of each group's vehicles, which of all decks their partner's is; None for a group without.
+
+    Decks are counted as ``together`` does: those of the world, then those of vehicles by group.
+    """
+    carriers = [
+        name for group in groups if group.vehicle.dynamics.deck is not None for name in group.names
+    ]
+    numbers = {name: place for place, name in enumerate([*world.platform_names, *carriers])}
+    return tuple(
+        np.array([numbers[partners[name]] if name in partners else 0 for name in group.names])
+        if partners.keys() & {*group.names}
+        else None
+        for group in groups
+    )
+
+
+def unknown_partners(around: Surroundings) -> Surroundings:
+    """Surroundings of vehicles with partners that are not yet known to be anywhere."""
+    nowhere = Vec3.zero()
+    deck = as_arrays(DeckState(nowhere, Quaternion.identity(), nowhere, nowhere, 0.0, 0.0))
+    count = jnp.shape(around.gravity_mps2)
+    return _with_partner(around, jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, count), deck))
+
+
+def _beside_partners(
+    decks: DeckState | None, own: np.ndarray | None, around: Surroundings
+) -> Surroundings:
+    if own is None:
+        return around
+    assert decks is not None, "a partner has a deck"
+    return _with_partner(around, jax.tree.map(lambda leaf: leaf[own], decks))
+
+
+def _with_partner(around: Surroundings, deck: DeckState) -> Surroundings:
+    return eqx.tree_at(lambda own: own.partner, around, deck, is_leaf=lambda leaf: leaf is None)
+
+
+def surface_near(group: Group, truth: Kinematics, around: Surroundings, dt_s: Real) -> Flag:
+    """Whether any vehicle of a group may touch a surface in the step that begins."""
+    if group.member(0).dynamics.reach_m is None:
+        return False
+    return jnp.any(group.map(partial(_near, dt_s), truth, around))
+
+
+def _decks(
+    world: World, groups: Sequence[Group], present: Sequence[InteractionInput], time_s: Real
+) -> DeckState | None:
+    """All that can be stood on beside the ground, along a leading axis; None if nothing can."""
+    platforms = [as_arrays(platform.support(time_s)) for platform in world.platforms]
+    found = [jax.tree.map(lambda leaf: leaf[None], support) for support in platforms]
+    found += [
+        group.map(_deck, presence.motion)
+        for group, presence in zip(groups, present, strict=True)
+        if group.vehicle.dynamics.deck is not None
+    ]
+    if not found:
+        return None
+    decks = _joined(found)
+    numbers = FIRST_DECK + jnp.arange(jnp.size(decks.length_m), dtype=jnp.int32)
+    return eqx.tree_at(lambda joined: joined.number, decks, numbers)
+
+
+def _own_decks(world: World, groups: Sequence[Group]) -> list[jax.Array]:
+    """Of each group's vehicles, which of the decks each carries itself; -1 for none."""
+    count = len(world.platforms)
+    own: list[jax.Array] = []
+    for group in groups:
+        carries, size = group.vehicle.dynamics.deck is not None, len(group.names)
+        own.append(count + jnp.arange(size) if carries else jnp.full(size, -1))
+        count += size if carries else 0
+    return own
+
+
+def _around(
+    world: World, waves: Waves | None, time_s: Real, vehicle: Vehicle, truth: Kinematics
+) -> Surroundings:
+    dynamics = vehicle.dynamics
+    size_body_m, air_height_m = dynamics.size_body_m, dynamics.air_height_m
+    return as_arrays(world.surroundings(truth, size_body_m, waves, air_height_m, time_s))
+
+
+def _deck(vehicle: Vehicle, truth: Kinematics) -> DeckState:
+    deck = vehicle.dynamics.deck
+    assert deck is not None
+    return as_arrays(deck.carried_by(truth))
+
+
+def _beside(
+    decks: DeckState, own: jax.Array, truth: Kinematics, around: Surroundings
+) -> Surroundings:
+    """The surroundings of a vehicle with the nearest decks that it does not carry itself."""
+    position = truth.position_world_m
+    # a rectangle of negative length is infinitely far away and covers nothing
+    length_m = jnp.where(jnp.arange(jnp.size(decks.length_m)) == own, -jnp.inf, decks.length_m)
+    decks = eqx.tree_at(lambda all_decks: all_decks.length_m, decks, length_m)
+    distances = jax.vmap(lambda deck: deck.distance2_m2(position))(decks)
+    _, nearest = jax.lax.top_k(-distances, min(jnp.size(distances), DECKS_NEAR))
+    near = tuple(jax.tree.map(lambda leaf, i=i: leaf[i], decks) for i in nearest)
+    return around.beside(near, position)
+
+
+def _near(dt_s: Real, vehicle: Vehicle, truth: Kinematics, around: Surroundings) -> Flag:
+    reach_m = vehicle.dynamics.reach_m
+    assert reach_m is not None
+    return around.surface_within(reach_m, truth, dt_s)
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+
+
+def _split(whole: Any, sizes: list[int]) -> list[Any]:
+    ends = np.cumsum(sizes)
+    return [
+        jax.tree.map(lambda leaf, a=end - size, b=end: leaf[a:b], whole)
+        for size, end in zip(sizes, ends, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""The learning tasks, a file each, and what several of them share."""

@@ -1,0 +1,128 @@
+"""A drone that flies on over hills, at a wanted distance from them, by what it sees below.
+
+With d the distance of its center from the surface, d_w the wanted one, drawn for each episode from
+``distance_m``, v the horizontal velocity along x, and ``s(x; m)`` for ``tolerance`` of 1 at 0 that
+falls to 0.1 at m, the reward of a step is::
+
+    r = dt s(d - d_w; 0.4 m) s(v - speed_mps; 0.6 m/s)
+
+at most the seconds flown. A drone that touches the surface is lost.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import pi
+from typing import Annotated, Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.measurements import RangesMeasurement
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.required_sensors import RequiredSensor
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.tasks.action_mapping import ActionMapping
+from kittiwake.tasks.library.motion import FAST
+from kittiwake.tasks.library.velocities import asking, velocities
+from kittiwake.tasks.library.winds import windy
+from kittiwake.tasks.requirements import Requirements
+from kittiwake.tasks.rewards import tolerance
+from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.world.ray import nearest_obstacle
+
+RANGE = Bounds(0.0, 100.0)
+OFF_M, OFF_MPS = 0.4, 0.6
+# of the fan of rays below the drone, backward to forward
+FAN_RAD = pi / 2
+
+
+class FollowSurfaceObservation(eqx.Module):
+    """What it sees below, how it believes to move, and what is wanted.
+
+    Attributes:
+        ranges_m: from behind over below to ahead.
+        velocity_world_mps: over the ground.
+        wanted_m: the distance to keep.
+    """
+
+    ranges_m: Annotated[Float[Array, " beams"], RANGE]
+    velocity_world_mps: Annotated[Vec3, FAST]
+    wanted_m: Annotated[Real, RANGE]
+
+
+class FollowSurfaceTask(AbstractTask):
+    """Along x over whatever obstacles there are, by the sensor ``lidar``, a fan below."""
+
+    rate_hz: Annotated[Real, POSITIVE] = 10.0
+    distance_m: tuple[Real, Real] = (0.7, 1.5)
+    speed_mps: Real = 1.0
+
+    scenario: ClassVar[str] = "follow-surface"
+    agents: ClassVar[str] = "drone"
+    needs: ClassVar[Requirements] = Requirements(
+        sensors=[RequiredSensor("lidar", RangesMeasurement, "lidar-2d")]
+    )
+    lost_reward: ClassVar[float] = -5.0
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "noiseless": {"vehicles.drone.sensors.lidar.deviation_m": 0},
+        "noisy": {
+            "vehicles.drone.sensors.lidar.deviation_m": 0.05,
+            "vehicles.drone.estimator": "noisy-truth",
+        },
+        "windy": windy(3.0, 180.0),
+    }
+
+    _rung: ClassVar[ActionMapping] = velocities(Vec3(2.0, 0.0, 1.5))
+
+    def rung(self, vehicle: Vehicle) -> ActionMapping:
+        """Velocities along and up."""
+        del vehicle
+        return self._rung
+
+    def begin(
+        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+    ) -> Float[Array, ""]:
+        """The wanted distance."""
+        del scene, vehicles
+        low, high = self.distance_m
+        drawn = jax.random.uniform(key, (), jnp.result_type(float))
+        return low + (high - low) * drawn
+
+    def observe(
+        self, goal: Float[Array, ""], agent: Agent, scene: TaskScene
+    ) -> FollowSurfaceObservation:
+        """Ranges, velocity and what is wanted."""
+        del scene
+        ranges = agent.measurements["lidar"].ranges_m
+        return FollowSurfaceObservation(ranges, agent.estimate.velocity_world_mps, goal)
+
+    def reward(self, goal: Float[Array, ""], agent: Agent, scene: TaskScene) -> Real:
+        """The reward above."""
+        truth = agent.truth
+        away = nearest_obstacle(scene.world.obstacles, truth.position_world_m).distance_m
+        kept = tolerance(away - goal, margin=OFF_M)
+        on_the_way = tolerance(truth.velocity_world_mps.x - self.speed_mps, margin=OFF_MPS)
+        return kept * on_the_way / jnp.asarray(self.rate_hz)
+
+    def figures(self, goal: Float[Array, ""], scene: TaskScene) -> dict[str, Real]:
+        """Return by how much the distance from the surface is not the wanted one."""
+
+        def error_m(agent: Agent) -> Real:
+            place = agent.truth.position_world_m
+            return abs(nearest_obstacle(scene.world.obstacles, place).distance_m - goal)
+
+        return {"distance_error_m": jnp.asarray(scene.each(error_m)).max()}
+
+    def baseline(
+        self, goal: Float[Array, ""], agent: Agent, scene: TaskScene
+    ) -> Float[Array, " numbers"]:
+        """At the speed, up the slope between the first ray and the last, and to the distance."""
+        ranges = self.observe(goal, agent, scene).ranges_m
+        angles = jnp.linspace(-0.5, 0.5, ranges.size, dtype=ranges.dtype) * FAN_RAD
+        along, up = ranges * jnp.sin(angles), -ranges * jnp.cos(angles)
+        slope = (up[-1] - up[0]) / jnp.maximum(along[-1] - along[0], 0.1)
+        across = 1.5 * (goal - ranges.min())
+        return asking(self._rung, Vec3(self.speed_mps, 0.0, self.speed_mps * slope + across))

@@ -1,0 +1,138 @@
+"""A drone that flies along a hallway, between pillars, by what it sees in front of it.
+
+The hallway leads along x. With c the distance that is left between the drone and what it may touch,
+and n(c) = (1 - c / 0.4 m)^2 below 0.4 m and 0 beyond (``nearness``), the reward of a step is::
+
+    r = (x - x_before) / 1 m - 2 n(c) dt / 1 s
+        + 10    at the end
+
+Behind ``end_m`` the episode ends; a drone that touches anything is lost.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import pi
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.measurements import RangesMeasurement
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.required_sensors import RequiredSensor
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.tasks.action_mapping import ActionMapping
+from kittiwake.tasks.library.motion import FAST
+from kittiwake.tasks.library.other_agents import rows
+from kittiwake.tasks.library.velocities import asking, velocities
+from kittiwake.tasks.library.winds import windy
+from kittiwake.tasks.requirements import Requirements
+from kittiwake.tasks.rewards import nearness
+from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+
+RANGE = Bounds(0.0, 100.0)
+NEAR_M, NEAR_PER_S, ARRIVED = 0.4, 2.0, 10.0
+# of the baseline: how far it looks, how fast it flies, from where on it is pushed
+LOOK_M, SPEED_MPS, PUSHED_M = 3.0, 1.2, 1.0
+
+
+class HallwayObservation(eqx.Module):
+    """What it sees and how it believes to move.
+
+    Attributes:
+        ranges_m: from its right over ahead to its left.
+        velocity_world_mps: over the ground.
+    """
+
+    ranges_m: Annotated[Float[Array, " beams"], RANGE]
+    velocity_world_mps: Annotated[Vec3, FAST]
+
+
+class Progress(NamedTuple):
+    """How far each agent is, and how far it has come in the last step."""
+
+    x_m: Float[Array, " agents"]
+    gained_m: Float[Array, " agents"]
+
+
+class HallwayTask(AbstractTask):
+    """To ``end_m``, by the sensor ``lidar``."""
+
+    rate_hz: Annotated[Real, POSITIVE] = 10.0
+    end_m: Real = 24.0
+
+    scenario: ClassVar[str] = "hallway"
+    agents: ClassVar[str] = "drone"
+    needs: ClassVar[Requirements] = Requirements(
+        sensors=[RequiredSensor("lidar", RangesMeasurement, "lidar-2d")]
+    )
+    lost_reward: ClassVar[float] = -10.0
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "noiseless": {"vehicles.drone.sensors.lidar.deviation_m": 0},
+        "noisy": {
+            "vehicles.drone.sensors.lidar.deviation_m": 0.05,
+            "vehicles.drone.estimator": "noisy-truth",
+        },
+        "windy": windy(3.0, 90.0),
+    }
+
+    _rung: ClassVar[ActionMapping] = velocities(Vec3(1.5, 1.5, 0.0))
+
+    def rung(self, vehicle: Vehicle) -> ActionMapping:
+        """Velocities along and across."""
+        del vehicle
+        return self._rung
+
+    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Progress:
+        """Where it starts."""
+        del vehicles, key
+        x = rows(scene.agents.truth.position_world_m)[:, 0]
+        return Progress(x, jnp.zeros_like(x))
+
+    def proceed(self, goal: Progress, scene: TaskScene, key: PRNGKeyArray) -> Progress:
+        """A control step on."""
+        del key
+        x = rows(scene.agents.truth.position_world_m)[:, 0]
+        return Progress(x, x - goal.x_m)
+
+    def observe(self, goal: Progress, agent: Agent, scene: TaskScene) -> HallwayObservation:
+        """Ranges and velocity."""
+        del goal, scene
+        return HallwayObservation(
+            agent.measurements["lidar"].ranges_m, agent.estimate.velocity_world_mps
+        )
+
+    def reward(self, goal: Progress, agent: Agent, scene: TaskScene) -> Real:
+        """The reward above."""
+        del scene
+        free_m = agent.surroundings.nearest_obstacle_m
+        assert free_m is not None, "there is something in the way"
+        near = NEAR_PER_S * nearness(free_m, NEAR_M) / self.rate_hz
+        arrived = jnp.where(goal.x_m[agent.number] >= self.end_m, ARRIVED, 0.0)
+        return goal.gained_m[agent.number] - near + arrived
+
+    def ended(self, goal: Progress, scene: TaskScene) -> Flag:
+        """Once all are at the end."""
+        del scene
+        return (goal.x_m >= self.end_m).all()
+
+    def figures(self, goal: Progress, scene: TaskScene) -> dict[str, Real]:
+        """Return how far along the hallway the last agent is."""
+        del scene
+        return {"way_made_m": goal.x_m.min()}
+
+    def baseline(self, goal: Progress, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
+        """Where it sees farthest ahead, pushed off by what is near."""
+        ranges = self.observe(goal, agent, scene).ranges_m
+        angles = jnp.linspace(-0.5, 0.5, ranges.size, dtype=ranges.dtype) * pi
+        x, y = jnp.cos(angles), jnp.sin(angles)
+        beside = jnp.pad(ranges, 2, mode="edge")
+        free = jnp.stack([beside[i : i + ranges.size] for i in range(5)]).min(axis=0)
+        best = jnp.argmax(jnp.minimum(free, LOOK_M) + 2.0 * x)
+        speed = jnp.clip(0.7 * free[best], 0.3, SPEED_MPS)
+        push = 0.8 * nearness(ranges, PUSHED_M)
+        ahead = speed * x[best] - (push * x).sum()
+        aside = speed * y[best] - (push * y).sum()
+        return asking(self._rung, Vec3(ahead, aside, 0.0))

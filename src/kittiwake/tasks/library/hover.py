@@ -1,0 +1,72 @@
+"""A Crazyflie that comes to its place from wherever it begins, by the speeds of its rotors.
+
+With ``s(x; m)`` for ``tolerance`` of 1 at 0 that falls to 0.1 at m, the reward of a step is ``r =
+dt s(|p|; 1 m) (0.6 + 0.2 s(|v|; 1 m/s) + 0.2 s(|omega|; 5 rad/s))``: at most the seconds flown.
+"""
+
+from dataclasses import fields
+from typing import Annotated, Any, ClassVar
+
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.commands import RotorSpeeds
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.tasks.action_mapping import ActionMapping, Span
+from kittiwake.tasks.library.motion import RelativeMotion, motion_about
+from kittiwake.tasks.requirements import Requirements
+from kittiwake.tasks.rewards import tolerance
+from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+
+
+class HoverObservation(RelativeMotion):
+    """The motion about the place, and the rotors."""
+
+    speeds_radps: Annotated[tuple[Real, ...], Bounds(0.0, 5000.0)]
+
+
+class Hover(AbstractTask):
+    """The place is ``place_world_m``, looking east."""
+
+    rate_hz: Annotated[Real, POSITIVE] = 100.0
+    place_world_m: Vec3 = Vec3(0.0, 0.0, 1.5)
+
+    scenario: ClassVar[str] = "hover"
+    agents: ClassVar[str] = "crazyflie"
+    needs: ClassVar[Requirements] = Requirements(native=RotorSpeeds)
+    lost_reward: ClassVar[float] = -1.0
+
+    def rung(self, vehicle: Vehicle) -> ActionMapping:
+        """The speeds of the rotors, from the slowest to the fastest."""
+        bounds = vehicle.dynamics.command_bounds
+        return ActionMapping(
+            RotorSpeeds, {name: Span.between(*ends) for name, ends in bounds.items()}
+        )
+
+    def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> HoverObservation:
+        """What it believes of its motion about the place, and how fast its rotors turn."""
+        del goal, scene
+        about = motion_about(self.place_world_m, 0.0, agent.estimate)
+        speeds = tuple(agent.actuators[name] for name in sorted(agent.actuators))
+        own = {field.name: getattr(about, field.name) for field in fields(about)}
+        return HoverObservation(**own, speeds_radps=speeds)
+
+    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+        """The reward above."""
+        del goal, scene
+        truth = agent.truth
+        near = tolerance((truth.position_world_m - self.place_world_m).norm(), margin=1.0)
+        still = tolerance(truth.velocity_world_mps.norm(), margin=1.0)
+        calm = tolerance(truth.angular_velocity_body_radps.norm(), margin=5.0)
+        return near * (0.6 + 0.2 * still + 0.2 * calm) / jnp.asarray(self.rate_hz)
+
+    def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
+        """Return how far it is from the place."""
+        del goal
+
+        def away_m(agent: Agent) -> Real:
+            return (agent.truth.position_world_m - self.place_world_m).norm()
+
+        return {"distance_m": jnp.asarray(scene.each(away_m)).max()}

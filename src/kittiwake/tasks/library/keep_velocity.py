@@ -1,0 +1,94 @@
+"""QRSim's KeepVel: fly with a velocity in wind, at little effort.
+
+The reward is that of TaskKeepVel (QRSim, 2013): ``r = -(effort + |v - v_w|^2) dt`` with the
+``effort`` of the sticks and the wanted velocity v_w over the ground. Which one is wanted is ours.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from kittiwake.core.bounds import POSITIVE
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.tasks.action_mapping import ActionMapping
+from kittiwake.tasks.library.motion import COMPONENT, FAST, SPINNING, motion_about
+from kittiwake.tasks.library.pelican import (
+    LOOK,
+    LOST,
+    NATIVE_STICKS,
+    NOISELESS_OR_GUSTY,
+    STICKS,
+    effort,
+)
+from kittiwake.tasks.requirements import Requirements
+from kittiwake.tasks.rewards import square
+from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+
+
+class VelocityObservation(eqx.Module):
+    """What a vehicle flies and is to fly, in axes that turn with it.
+
+    Attributes:
+        velocity_error_body_mps: what is missing of the wanted velocity.
+        velocity_body_mps: over the ground.
+        up_body: the vertical.
+        ahead_body: where the vehicle is to look.
+        angular_velocity_body_radps: how it turns.
+    """
+
+    velocity_error_body_mps: Annotated[Vec3, FAST]
+    velocity_body_mps: Annotated[Vec3, FAST]
+    up_body: Annotated[Vec3, COMPONENT]
+    ahead_body: Annotated[Vec3, COMPONENT]
+    angular_velocity_body_radps: Annotated[Vec3, SPINNING]
+
+
+class KeepVelocity(AbstractTask):
+    """The wanted velocity is ``velocity_world_mps``, looking north."""
+
+    rate_hz: Annotated[Real, POSITIVE] = 50.0
+    velocity_world_mps: Vec3 = Vec3(0.0, 1.0, 0.0)
+
+    scenario: ClassVar[str] = "keep-velocity"
+    agents: ClassVar[str] = "pelican"
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
+    needs: ClassVar[Requirements] = NATIVE_STICKS
+    lost_reward: ClassVar[float] = LOST
+
+    def rung(self, vehicle: Vehicle) -> ActionMapping:
+        """The sticks."""
+        del vehicle
+        return STICKS
+
+    def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> VelocityObservation:
+        """What it believes of its motion."""
+        del goal, scene
+        motion = agent.estimate
+        about = motion_about(motion.position_world_m, LOOK["yaw_rad"], motion)
+        missing = self.velocity_world_mps - motion.velocity_world_mps
+        return VelocityObservation(
+            velocity_error_body_mps=motion.q_world_from_body.inverse().rotate(missing),
+            velocity_body_mps=about.velocity_body_mps,
+            up_body=about.up_body,
+            ahead_body=about.ahead_body,
+            angular_velocity_body_radps=about.angular_velocity_body_radps,
+        )
+
+    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+        """The reward above."""
+        del goal, scene
+        error = agent.truth.velocity_world_mps - self.velocity_world_mps
+        return -(effort(agent.command) + square(error)) / self.rate_hz
+
+    def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
+        """Return how far its velocity is from the wanted one."""
+        del goal
+
+        def error_mps(agent: Agent) -> Real:
+            return (agent.truth.velocity_world_mps - self.velocity_world_mps).norm()
+
+        return {"velocity_error_mps": jnp.asarray(scene.each(error_mps)).max()}

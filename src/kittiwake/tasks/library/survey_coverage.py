@@ -1,0 +1,175 @@
+"""Vessels that pass all of an area, by their rudders and thrust.
+
+The area is a rectangle of N square cells; a cell is covered as soon as a vessel was within
+``swath_m`` of its middle at the end of a control step. With k_i the cells that agent i has newly
+covered, of which one that several come upon at once counts for the first of them, its own reward of
+a step is::
+
+    r_i = 10 k_i / N - 0.01 dt / 1 s
+
+The episode ends once all cells are covered; cells that are near a vessel where it begins count for
+nobody. A vessel that leaves ``world.area`` is lost.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from kittiwake.core.bounds import FRACTION, POSITIVE
+from kittiwake.core.commands import RudderThrust
+from kittiwake.core.kinematics import Kinematics
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.tasks.action_mapping import ActionMapping, Span
+from kittiwake.tasks.library.motion import COMPONENT, FAR, FAST, SPINNING
+from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+
+WHOLE_AREA, TIME_PER_S = 10.0, 0.01
+HELM = ActionMapping(RudderThrust, {"rudder_rad": Span(0.0, 0.6), "thrust_n": Span(0.0, 1.0)})
+# where an agent looks, in cells from itself: so far ahead, and to the left
+LOOKS_AHEAD, LOOKS_ASIDE = (-1, 0, 1, 2, 3), (-2, -1, 0, 1, 2)
+# what the whole area is seen in, along each side
+BLOCKS = 4
+
+
+class SurveyCoverageObservation(eqx.Module):
+    """How it believes to move, and what has been covered.
+
+    Attributes:
+        offset_world_m: the way to the middle of the area.
+        ahead_world: where it heads.
+        velocity_body_mps: over the ground.
+        yaw_rate_radps: how it turns.
+        near: of places around it, in rows from behind to ahead and in them from right to left,
+            whether there is nothing to cover any more.
+        blocks: of the whole area, in ``BLOCKS`` parts along each side, how much is covered.
+    """
+
+    offset_world_m: Annotated[Vec3, FAR]
+    ahead_world: Annotated[Vec3, COMPONENT]
+    velocity_body_mps: Annotated[Vec3, FAST]
+    yaw_rate_radps: Annotated[Real, SPINNING]
+    near: Annotated[Float[Array, "looks"], FRACTION]
+    blocks: Annotated[Float[Array, "blocks"], FRACTION]
+
+
+class Survey(NamedTuple):
+    """What has been covered, and how many cells each agent has in the last step."""
+
+    covered: Bool[Array, "columns rows"]
+    newly: Int[Array, " agents"]
+
+
+class SurveyCoverage(AbstractTask):
+    """A rectangle from ``corner_world_m`` on, along x and y, in cells of ``cell_m``.
+
+    Attributes:
+        cells: how many there are along x, and along y; multiples of ``BLOCKS``.
+    """
+
+    rate_hz: Annotated[Real, POSITIVE] = 4.0
+    corner_world_m: Vec3 = Vec3(-8.0, -8.0, 0.0)
+    cells: tuple[int, int] = eqx.field(static=True, default=(8, 8))
+    cell_m: Annotated[Real, POSITIVE] = 2.0
+    swath_m: Annotated[Real, POSITIVE] = 1.5
+
+    scenario: ClassVar[str] = "survey-coverage"
+    agents: ClassVar[str] = "strider"
+    lost_reward: ClassVar[float] = -2.0
+    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "noisy": {"vehicles.strider.estimator": {"type": "noisy-truth", "position_m": 0.3}},
+        "current": {"world.current": {"type": "uniform", "speed_mps": 0.2, "towards_deg": 30}},
+        "two": {"vehicles.strider.count": 2, "vehicles.strider.spacing_m": [4, 0, 0]},
+    }
+
+    def __check_init__(self) -> None:
+        """Refuses an area that is not made of whole blocks."""
+        if any(count < BLOCKS or count % BLOCKS for count in self.cells):
+            message = f"cells: {self.cells} is not allowed; write multiples of {BLOCKS}"
+            raise ValueError(message)
+
+    def rung(self, vehicle: Vehicle) -> ActionMapping:
+        """Rudder and thrust."""
+        del vehicle
+        return HELM
+
+    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Survey:
+        """What is near where they begin is covered."""
+        del vehicles, key
+        passed = scene.each(lambda agent: self._passed(agent.truth))
+        return Survey(passed.any(axis=0), jnp.zeros(passed.shape[0], jnp.int32))
+
+    def proceed(self, goal: Survey, scene: TaskScene, key: PRNGKeyArray) -> Survey:
+        """A control step on."""
+        del key
+        passed = scene.each(lambda agent: self._passed(agent.truth))
+        first = passed & (jnp.cumsum(passed, axis=0, dtype=jnp.int32) == 1)
+        newly = (first & ~goal.covered[None]).sum(axis=(1, 2), dtype=jnp.int32)
+        return Survey(goal.covered | passed.any(axis=0), newly)
+
+    def observe(self, goal: Survey, agent: Agent, scene: TaskScene) -> SurveyCoverageObservation:
+        """What it believes of itself, and the map."""
+        del scene
+        own = agent.estimate
+        columns, rows = self.cells
+        sine, cosine = sin_cos(own.euler_world_from_body.yaw_rad)
+        extent = Vec3(0.5 * columns * self.cell_m, 0.5 * rows * self.cell_m, 0.0)
+        dtype = jnp.result_type(float)
+        blocks = goal.covered.astype(dtype).reshape(
+            BLOCKS, columns // BLOCKS, BLOCKS, rows // BLOCKS
+        )
+        return SurveyCoverageObservation(
+            offset_world_m=self.corner_world_m + extent - own.position_world_m,
+            ahead_world=Vec3(cosine, sine, 0.0),
+            velocity_body_mps=own.velocity_body_mps,
+            yaw_rate_radps=own.angular_velocity_body_radps.z,
+            near=self._near(goal, own.position_world_m, cosine, sine),
+            blocks=blocks.mean(axis=(1, 3)).reshape(-1),
+        )
+
+    def reward(self, goal: Survey, agent: Agent, scene: TaskScene) -> Real:
+        """The reward above."""
+        del scene
+        newly = goal.newly[agent.number].astype(jnp.result_type(float))
+        return WHOLE_AREA * newly / goal.covered.size - TIME_PER_S / self.rate_hz
+
+    def figures(self, goal: Survey, scene: TaskScene) -> dict[str, Real]:
+        """Return the covered part of the area."""
+        del scene
+        return {"covered": goal.covered.mean(dtype=jnp.result_type(float))}
+
+    def ended(self, goal: Survey, scene: TaskScene) -> Flag:
+        """Once nothing is left."""
+        del scene
+        return goal.covered.all()
+
+    def _passed(self, truth: Kinematics) -> Bool[Array, "columns rows"]:
+        """The cells near a vessel."""
+        columns, rows = self.cells
+        dtype = jnp.result_type(float)
+        away = truth.position_world_m - self.corner_world_m
+        x = (jnp.arange(columns, dtype=dtype) + 0.5) * self.cell_m - away.x
+        y = (jnp.arange(rows, dtype=dtype) + 0.5) * self.cell_m - away.y
+        return (x**2)[:, None] + (y**2)[None] <= self.swath_m**2
+
+    def _near(
+        self, goal: Survey, position_world_m: Vec3, cosine: Real, sine: Real
+    ) -> Float[Array, "looks"]:
+        """What is covered, or outside, at places around a vessel."""
+        dtype = jnp.result_type(float)
+        ahead, aside = np.meshgrid(LOOKS_AHEAD, LOOKS_ASIDE, indexing="ij")
+        own = (position_world_m - self.corner_world_m) / self.cell_m
+        forward, left = jnp.asarray(ahead.ravel(), dtype), jnp.asarray(aside.ravel(), dtype)
+        column = jnp.floor(own.x + cosine * forward - sine * left).astype(jnp.int32)
+        row = jnp.floor(own.y + sine * forward + cosine * left).astype(jnp.int32)
+        columns, rows = self.cells
+        inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
+        at = jnp.clip(column, 0, columns - 1), jnp.clip(row, 0, rows - 1)
+        return jax.lax.select(inside, goal.covered[at], jnp.ones_like(inside)).astype(dtype)

@@ -1,0 +1,689 @@
+"""Live flights: handed over without a jump, commanded, tuned anew and broken while they go on."""
+
+from math import inf, radians
+from threading import Event
+
+import numpy as np
+import pytest
+
+from kittiwake.core.commands import (
+    AccelerationYaw,
+    BodyVelocityYawRate,
+    ModeCommand,
+    MotorsOff,
+    PositionYaw,
+    RotorSpeeds,
+    VelocityYaw,
+    VelocityYawRate,
+)
+from kittiwake.core.errors import CascadeError, CommandError, ScenarioError
+from kittiwake.core.kinematics import Start
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.runtime import program_builder
+from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.live_executor import LiveExecutor
+from kittiwake.runtime.maneuvers import CLEARANCE_M, GoTo, HoldCommand, LandManeuver, Lean
+from kittiwake.runtime.program_builder import BuildRequest
+
+# how far compilers may differ in a second, in any number of a row
+ROUNDING = 1e-9
+PLACE = ("x_m", "y_m", "z_m")
+
+# two groups, with sensors, an estimator, gusts, and something that breaks by itself
+# in the air feet change nothing but the time to compile
+MIXED = """
+name: mixed
+time: {rate_hz: 100, duration_s: 20}
+world:
+  area: {z_m: [-5, 50]}
+  origin: {latitude_deg: 47.4, longitude_deg: 8.5}
+  satellites: nominal
+  turbulence: {type: dryden, speed_at_6m_mps: 2}
+  wind: {type: shear, speed_at_6m_mps: 2, from_deg: 90}
+vehicles:
+  gull:
+    model: hummingbird
+    parameters: {feet: null}
+    start: {position_world_m: [0, 0, 5]}
+    sensors: {gnss: gnss, height: barometer}
+    estimator: noisy-truth
+    controller: position
+    guidance: {type: hold, position_world_m: [0.5, 0, 5]}
+    faults: [{type: motor, at_s: 1.5, rotor: 0, keeps: 0.98}]
+  tern:
+    model: angle-velocity
+    count: 2
+    spacing_m: [5, 0, 0]
+    start: {position_world_m: [0, 9, 5]}
+    controller: position
+    guidance: {type: hold}
+"""
+
+
+@pytest.fixture(scope="module")
+def one(in_hands):
+    """A vehicle alone."""
+    hands = in_hands("hover-angle-velocity")
+    hands.settle()
+    return hands
+
+
+@pytest.fixture(scope="module")
+def mixed(in_hands):
+    """Two groups of vehicles."""
+    hands = in_hands(MIXED)
+    hands.settle()
+    return hands
+
+
+@pytest.fixture
+def drone(one):
+    """The one at its start, untouched by what others asked."""
+    one.begin()
+    yield one
+    one.begin()
+    assert one.course.take_problems() == []
+
+
+@pytest.fixture
+def flock(mixed):
+    """The groups at their start."""
+    mixed.begin()
+    yield mixed
+    mixed.begin()
+    assert mixed.course.take_problems() == []
+
+
+def beside(hands, seconds):
+    """What comes before, then so much of the plain flight and of one that is handed over."""
+    course = hands.course
+    course._touched = False
+    hands.begin()
+    before = hands.fly(seconds)
+    state, tick = hands.state, hands.tick
+    plain = hands.fly(seconds)
+    assert course._tunable is None
+    hands.begin(state, tick)
+    course._touched = True
+    handed = hands.fly(seconds)
+    assert course._tunable is not None
+    return before, plain, handed
+
+
+def assert_alike(found, expected):
+    for name, rows in expected.items():
+        np.testing.assert_allclose(found[name], rows, rtol=ROUNDING, atol=ROUNDING)
+
+
+# handed over
+
+
+def test_a_flight_goes_on_without_a_jump_in_a_tunable_program(one):
+    _, plain, handed = beside(one, 1.0)
+    assert_alike(handed, plain)
+    assert np.ptp(plain["drone"][:, 1]) > 0.1
+
+
+@pytest.mark.slow
+def test_groups_sensors_estimators_and_gusts_go_on_without_a_jump(mixed):
+    before, plain, handed = beside(mixed, 1.0)
+    assert_alike(handed, plain)
+    for name in ("estimate.x_m", "sensor.height.pressure_pa", "wind_x_world_mps"):
+        assert np.ptp(mixed.columns(plain, "gull", name)) > 0.0, name
+    # the fault of the scenario is counted as it was
+    faults = mixed.columns(handed, "gull", "faults")[:, 0]
+    assert faults[0] == 0.0
+    assert faults[-1] == 1.0
+    assert before["gull"][-1, 0] < handed["gull"][0, 0]
+
+
+# commands
+
+
+def test_a_command_holds_and_is_taken_back(drone):
+    drone.fly(0.1)
+    drone.course.ask("drone", HoldCommand(PositionYaw(Vec3(2.0, 1.0, 11.0), 0.5)))
+    assert [*drone.course.asked] == ["drone"]
+    there = drone.flown(8.0, "drone", *PLACE)[-1]
+    np.testing.assert_allclose(there, [2.0, 1.0, 11.0], atol=0.05)
+    drone.course.ask("drone", None)
+    assert not drone.course.asked
+    back = drone.flown(8.0, "drone", *PLACE)[-1]
+    np.testing.assert_allclose(back, [0.0, 0.0, 10.0], atol=0.05)
+
+
+def test_a_command_before_the_first_block_begins_behind_it(drone):
+    drone.course.ask("drone", GoTo(np.array([1.0, 0.0, 10.0]), 0.0))
+    there = drone.flown(2.0, "drone", *PLACE)
+    np.testing.assert_allclose(there, np.tile([1.0, 0.0, 10.0], (len(there), 1)), atol=0.1)
+
+
+def test_a_signal_that_a_vehicle_does_not_take_is_refused_with_those_that_it_does(drone):
+    drone.fly(0.1)
+    speeds = RotorSpeeds((1.0, 1.0, 1.0, 1.0))
+    with pytest.raises(CascadeError, match=r"nothing leads from RotorSpeeds .* kw.PositionYaw"):
+        drone.course.ask("drone", HoldCommand(speeds))
+    with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
+        drone.course.ask("dron", LandManeuver())
+    with pytest.raises(CommandError, match="must be three finite numbers"):
+        drone.course.ask("drone", HoldCommand(PositionYaw(Vec3(float("nan"), 0.0, 0.0), 0.0)))
+    assert not drone.course.asked
+    drone.fly(0.1)
+
+
+class Turns:
+    """Asks for what no controller leads to, a while after it was asked for."""
+
+    said = "turns"
+
+    def command(self, now, able):
+        del able
+        if now.time_s > 1.0:
+            return RotorSpeeds((1.0, 1.0, 1.0, 1.0))
+        return PositionYaw(Vec3(0.0, 0.0, 10.0), 0.0)
+
+
+def test_a_maneuver_that_turns_to_what_is_not_taken_is_told_and_dropped(drone):
+    drone.fly(0.1)
+    drone.course.ask("drone", Turns())
+    drone.fly(2.0)
+    (problem,) = drone.course.take_problems()
+    assert "nothing leads from RotorSpeeds" in problem
+    assert not drone.course.asked
+
+
+def test_a_way_does_not_begin_before_it_is_flown(drone):
+    drone.fly(0.1)
+    goes = GoTo(np.array([5.0, 0.0, 10.0]), 0.0, 1.0)
+    drone.course.ask("drone", goes)
+    assert goes._begun is None
+
+
+# maneuvers, flown
+
+
+def test_a_vehicle_goes_to_its_place_along_a_line_at_its_speed(drone):
+    drone.fly(4.0)
+    drone.course.ask("drone", GoTo(np.array([3.0, 4.0, 10.0]), 0.0, 1.0))
+    way = drone.flown(9.0, "drone", *PLACE, "vx_mps", "vy_mps", "vz_mps")
+    across = way[:, :2] @ [0.8, -0.6]
+    assert np.abs(across).max() < 0.05
+    speeds = np.linalg.norm(way[:, 3:], axis=1)
+    assert 0.9 < speeds[len(speeds) // 3] < 1.1
+    assert speeds.max() < 1.2
+    np.testing.assert_allclose(way[-1, :3], [3.0, 4.0, 10.0], atol=0.05)
+
+
+def test_a_lean_keeps_angles_and_height(drone):
+    drone.course.ask("drone", Lean(0.0, radians(3.0), radians(20.0), 11.0))
+    rows = drone.flown(4.0, "drone", "z_m", "qw", "qx", "qy", "qz", "vx_mps")
+    z_m, w, x, y, z, v_mps = rows[-1]
+    assert z_m == pytest.approx(11.0, abs=0.05)
+    assert np.degrees(np.arcsin(2.0 * (w * y - x * z))) == pytest.approx(3.0, abs=0.2)
+    yaw_rad = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    assert np.degrees(yaw_rad) == pytest.approx(20.0, abs=1.0)
+    # nose down is ahead
+    assert v_mps > 0.5
+
+
+def test_a_lean_that_asks_for_too_much_goes_as_far_as_the_vehicle_can(drone):
+    drone.fly(0.1)
+    drone.course.ask("drone", Lean(radians(40.0), radians(40.0), 0.0, 19.0))
+    assert drone.flown(0.2, "drone", "cmd_thrust_n").max() == pytest.approx(28.8)
+    assert [*drone.course.asked] == ["drone"]
+
+
+@pytest.mark.slow
+def test_one_without_feet_lands_a_little_above_the_ground(drone):
+    drone.fly(0.1)
+    drone.course.ask("drone", LandManeuver())
+    rows = drone.flown(25.0, "drone", "z_m", "status")
+    assert rows[-1, 0] == pytest.approx(CLEARANCE_M, abs=0.01)
+    assert rows[:, 1].max() == 0.0
+    assert rows[:, 0].min() > 0.0
+
+
+def test_motors_off_is_a_fall(drone):
+    drone.fly(0.1)
+    drone.course.ask("drone", HoldCommand(MotorsOff()))
+    assert drone.flown(1.0, "drone", "vz_mps")[-1, 0] < -4.0
+
+
+@pytest.mark.parametrize("kind", [VelocityYawRate, BodyVelocityYawRate])
+def test_a_stick_flies_and_turns_a_vehicle_that_takes_accelerations(drone, kind):
+    drone.fly(0.1)
+    drone.course.ask("drone", HoldCommand(kind(Vec3(0.0, 0.5, 0.0), 0.4)))
+    rows = drone.flown(4.0, "drone", "qw", "qz", "vx_mps", "vy_mps")
+    yaw_rad = np.unwrap(2.0 * np.arctan2(rows[:, 1], rows[:, 0]))
+    half = len(yaw_rad) // 2
+    rate_radps = (yaw_rad[-1] - yaw_rad[half]) / ((len(yaw_rad) - 1 - half) / 200.0)
+    assert rate_radps == pytest.approx(0.4, rel=0.1)
+    ahead_rad = yaw_rad[-1] if kind is BodyVelocityYawRate else 0.0
+    wanted = 0.5 * np.array([-np.sin(ahead_rad), np.cos(ahead_rad)])
+    # it lags a little behind what turns
+    np.testing.assert_allclose(rows[-1, 2:], wanted, atol=0.15)
+
+
+VELOCITIES = """
+name: velocities
+time: {rate_hz: 200, duration_s: 20}
+vehicles:
+  drone:
+    model: angle-velocity
+    start: {position_world_m: [0, 0, 10], yaw_deg: 30}
+    controller: velocity
+    guidance: {type: hold, velocity_world_mps: [0, 0, 0]}
+"""
+
+
+@pytest.mark.slow
+def test_a_stick_flies_and_turns_a_vehicle_that_takes_velocities(in_hands):
+    hands = in_hands(VELOCITIES)
+    hands.settle()
+    hands.fly(0.1)
+    assert VelocityYaw in hands.course.ability("drone").takes
+    hands.course.ask("drone", HoldCommand(BodyVelocityYawRate(Vec3(0.5, 0.0, 0.1), -0.4)))
+    rows = hands.flown(4.0, "drone", "qw", "qz", "vx_mps", "vy_mps", "vz_mps")
+    yaw_rad = np.unwrap(2.0 * np.arctan2(rows[:, 1], rows[:, 0]))
+    half = len(yaw_rad) // 2
+    rate_radps = (yaw_rad[-1] - yaw_rad[half]) / ((len(yaw_rad) - 1 - half) / 200.0)
+    assert rate_radps == pytest.approx(-0.4, rel=0.1)
+    wanted = [0.5 * np.cos(yaw_rad[-1]), 0.5 * np.sin(yaw_rad[-1]), 0.1]
+    np.testing.assert_allclose(rows[-1, 2:], wanted, atol=0.2)
+
+
+# changes
+
+
+def test_wind_blows_while_it_is_asked_for(drone):
+    course = drone.course
+    drone.fly(4.0)
+    program = course.latest
+    course.change("world.wind", "{type: shear, speed_at_6m_mps: 6, from_deg: 270}")
+    drone.settle()
+    wind = drone.flown(3.0, "drone", "wind_x_world_mps")
+    assert wind[-1, 0] > 6.0
+    course.change("world.wind", "none")
+    drone.settle()
+    assert drone.flown(1.0, "drone", "wind_x_world_mps")[-1, 0] == 0.0
+    # numbers have changed, and nothing was compiled anew
+    assert course.latest is program
+
+
+def test_gusts_come_from_nowhere(drone):
+    course, program = drone.course, drone.course.latest
+    course.change("world.turbulence", "{type: dryden, speed_at_6m_mps: 5}")
+    drone.settle()
+    assert np.ptp(drone.flown(3.0, "drone", "wind_x_world_mps")) > 0.1
+    course.change("world.turbulence", "none")
+    drone.settle()
+    assert course.latest is program
+
+
+def test_gains_in_flight_are_those_of_a_flight_that_began_with_them(drone, in_hands):
+    stiff = in_hands(
+        "hover-angle-velocity",
+        "vehicles.drone.controller={type: position, natural_frequency_radps: 2.5}",
+    )
+    expected = stiff.fly(2.0)
+    drone.course.set_gains("drone", "position", natural_frequency_radps=2.5)
+    drone.settle()
+    assert_alike(drone.fly(2.0), expected)
+    drone.course.set_gains("drone", "position", natural_frequency_radps=1.5)
+    drone.settle()
+    drone.begin()
+    assert np.abs(drone.fly(2.0)["drone"] - expected["drone"]).max() > 0.01
+
+
+def test_gains_outlive_a_change_of_the_wind(flock):
+    course, program = flock.course, flock.course.latest
+    course.set_gains("gull", "position", natural_frequency_radps=2.0)
+    flock.settle()
+    course.change("world.wind", "{type: shear, speed_at_6m_mps: 1, from_deg: 90}")
+    flock.settle()
+    ladder = [rung.component for rung in course.scenario.vehicles["gull"].cascade]
+    assert 2.0 in [getattr(rung, "natural_frequency_radps", None) for rung in ladder]
+    assert course.latest is program
+
+
+def test_what_cannot_be_changed_in_flight_is_told_and_the_flight_goes_on(drone):
+    course = drone.course
+    for path, value, said in (
+        ("time.rate_hz", "400", "time.rate_hz cannot be changed in flight"),
+        ("vehicles.drone.count", "2", "vehicles cannot come or go in flight"),
+        ("vehicles.drone.model", "albatross", "albatross"),
+    ):
+        course.change(path, value)
+        drone.settle()
+        (problem,) = course.take_problems()
+        assert said in problem
+        drone.fly(0.1)
+    course.set_gains("drone", "position", stubbornness=1.0)
+    drone.settle()
+    (problem,) = course.take_problems()
+    assert "stubbornness" in problem
+    drone.fly(0.1)
+
+
+def test_of_many_changes_of_a_value_the_newest_counts(drone):
+    course = drone.course
+    for mps in (9, 3, 5):
+        course.change("world.wind", f"{{type: shear, speed_at_6m_mps: {mps}, from_deg: 0}}")
+    drone.settle()
+    assert float(course.scenario.world.wind.speed_at_6m_mps) == 5.0
+    course.change("world.wind", "none")
+    drone.settle()
+
+
+def test_a_change_beside_a_wrong_one_is_made(drone):
+    course = drone.course
+    course.change("world.wind", "hurricane")
+    course.change("world.gravity_mps2", "9.7")
+    drone.settle()
+    assert len(course.take_problems()) == 1
+    assert float(course.scenario.world.gravity_mps2) == 9.7
+    drone.fly(0.1)
+
+
+def test_what_is_wanted_includes_what_is_not_flown_yet(in_hands):
+    hands = in_hands("hover-angle-velocity")
+    course = hands.course
+    hands.settle()
+    course.__exit__()
+    # after the flight, for the next one
+    course.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
+    assert float(course.wanted.world.wind.speed_at_6m_mps) == 4.0
+    assert course.scenario is hands.scenario
+
+
+@pytest.fixture
+def busy(one, monkeypatch):
+    """A course whose workshop is at a program until it is let go, and what lets it go."""
+    begun, go_on = Event(), Event()
+
+    def compiling(*_):
+        begun.set()
+        assert go_on.wait(30.0)
+        message = "cannot be compiled"
+        raise ScenarioError(message)
+
+    monkeypatch.setattr(program_builder, "TunableProgram", compiling)
+    course = LiveExecutor(one.scenario, one.course.program, RealTimeClock(inf))
+    course.change("world.gravity_mps2", "9.7")
+    course._workshop.open(BuildRequest(single_precision=False, steps=4, seed=0, former=None))
+    assert begun.wait(30.0)
+    yield course, go_on
+    go_on.set()
+    course._workshop._thread.shutdown()
+
+
+def test_what_is_being_compiled_and_what_waits_for_it_are_wanted(busy):
+    course, go_on = busy
+    course.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
+    wanted = course.wanted
+    assert float(wanted.world.gravity_mps2) == 9.7
+    assert float(wanted.world.wind.speed_at_6m_mps) == 4.0
+    # what turns out not to fly is not wanted any more
+    go_on.set()
+    course._workshop._thread.submit(lambda: None).result(timeout=30.0)
+    assert course.scenario is course.wanted
+    assert course.take_problems() == ["cannot be compiled"] * 2
+
+
+def test_a_flight_that_is_over_begins_nothing_more_in_its_workshop(busy):
+    course, go_on = busy
+    course.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
+    course.__exit__()
+    go_on.set()
+    course._workshop._thread.shutdown()
+    assert course.take_problems() == ["cannot be compiled"]
+    assert not course.ready
+    # it is kept for the next flight
+    assert float(course.wanted.world.wind.speed_at_6m_mps) == 4.0
+
+
+# failures
+
+
+def test_a_motor_stops_and_starts_again(flock):
+    course, program = flock.course, flock.course.latest
+    flock.fly(0.1)
+    course.notices()
+    course.fail("gull", "motor 2", failed=True)
+    course.fail("gull", "motor 2", failed=True)
+    # when it is so, not when it is asked for
+    assert [*course.notices()] == []
+    flock.settle()
+    rows = flock.flown(1.0, "gull", "act_rotor_2_radps", "faults")
+    assert rows[-1, 0] < 10.0
+    assert rows[-1, 1] == 0.0
+    assert [*course.notices()] == [("gull", "motor 2 fails")]
+    assert "motor 2" in course.failing["gull"]
+    course.fail("gull", "motor 2", failed=False)
+    flock.settle()
+    assert flock.flown(1.0, "gull", "act_rotor_2_radps")[-1, 0] > 100.0
+    assert [*course.notices()] == [("gull", "motor 2 works again")]
+    assert course.latest is program
+
+
+def test_satellites_are_lost_and_found_again(flock):
+    course = flock.course
+    assert flock.flown(1.0, "gull", "sensor.gnss.valid")[-1, 0] == 1.0
+    course.fail("gull", "gnss", failed=True)
+    flock.settle()
+    assert flock.flown(1.0, "gull", "sensor.gnss.valid")[-1, 0] == 0.0
+    course.fail("gull", "gnss", failed=False)
+    flock.settle()
+    assert flock.flown(2.0, "gull", "sensor.gnss.valid")[-1, 0] == 1.0
+    assert len(course.notices()) == 2
+
+
+def test_another_sensor_gets_stuck_and_recovers(flock):
+    course = flock.course
+    column = next(
+        name for name in course.layout.columns["gull"] if name.startswith("sensor.height.")
+    )
+    assert np.ptp(flock.flown(1.0, "gull", column)) > 0.0
+    course.fail("gull", "height", failed=True)
+    flock.settle()
+    stuck = flock.flown(1.0, "gull", column)
+    assert np.ptp(stuck[len(stuck) // 2 :]) == 0.0
+    course.fail("gull", "height", failed=False)
+    flock.settle()
+    assert np.ptp(flock.flown(1.0, "gull", column)) > 0.0
+    course.notices()
+
+
+def test_a_part_that_is_not_there_is_refused(flock):
+    with pytest.raises(CommandError, match=r"'gull' has no 'motor 7' that fails.*motor"):
+        flock.course.fail("gull", "motor 7", failed=True)
+    with pytest.raises(CommandError, match="there is no vehicle 'auk'"):
+        flock.course.fail("auk", "gnss", failed=True)
+    assert not flock.course.failing.get("gull")
+
+
+# what is compiled beside the flight
+
+ROUND = """
+name: round
+time: {rate_hz: 480, duration_s: 10}
+world:
+  obstacles:
+    pillar: {type: cylinder, center_world_m: [1.5, 0, 2], radius_m: 0.5, height_m: 4}
+vehicles:
+  drone:
+    model: angle-velocity
+    start: {position_world_m: [0, 0, 1.5]}
+    controller: position
+    guidance: {type: hold}
+    sensors:
+      turns: {type: ultrasonic-array, scheme: front, min_range_m: 0.2, max_range_rate_mps: 4}
+"""
+
+
+@pytest.mark.slow
+def test_another_scheme_of_an_array_is_compiled_beside_and_taken_over(in_hands):
+    hands = in_hands(ROUND)
+    course = hands.course
+    hands.settle()
+    hands.fly(1.0)
+    names, first = course.layout.columns, course.latest
+    course.change("vehicles.drone.sensors.turns.scheme", "all-1")
+    before = hands.fly(0.5)["drone"]
+    hands.settle()
+    after = hands.fly(0.5)["drone"]
+    assert course.take_problems() == []
+    assert course.latest is not first
+    assert course.layout.columns is names
+    assert after.shape == before.shape
+    # it stands where it stood, and its time goes on
+    np.testing.assert_allclose(after[0, 1:4], before[-1, 1:4], atol=1e-6)
+    assert after[0, 0] == pytest.approx(before[-1, 0] + 1.0 / 480.0)
+
+
+# vehicles with feet, with modes, and on the water
+
+
+@pytest.fixture(scope="module")
+def feet(in_hands):
+    """A vehicle with feet and a mission."""
+    hands = in_hands("takeoff-and-land-ramp")
+    hands.settle()
+    return hands
+
+
+@pytest.mark.slow
+def test_a_vehicle_takes_off_goes_and_lands_until_its_motors_are_off(feet):
+    name = "uav-gazebo"
+    feet.begin()
+    feet.fly(0.1)
+    feet.course.ask(name, GoTo(np.array([0.0, 0.0, 1.5]), 0.0, 1.0))
+    assert feet.flown(10.0, name, "z_m")[-1, 0] == pytest.approx(1.5, abs=0.1)
+    feet.course.ask(name, GoTo(np.array([1.0, -1.0, 1.5]), 0.0))
+    there = feet.flown(10.0, name, *PLACE)[-1]
+    np.testing.assert_allclose(there, [1.0, -1.0, 1.5], atol=0.15)
+    feet.course.ask(name, LandManeuver())
+    rows = feet.flown(8.0, name, "z_m", "cmd_thrust_n", "status")
+    assert rows[-1, 0] < 0.05
+    assert rows[-1, 1] == 0.0
+    assert rows[:, 2].max() == 0.0
+    # it did not fall
+    assert np.diff(rows[:, 0]).min() * 500.0 > -1.5
+
+
+ERRAND = """
+name: errand
+time: {rate_hz: 200, duration_s: 20}
+world: {area: {x_m: [-9, 9], y_m: [-9, 9], z_m: [0, 20]}}
+vehicles:
+  drone:
+    model: angle-velocity
+    start: {position_world_m: [0, 0, 10]}
+    guidance:
+      type: mission
+      steps:
+        - {do: hold, for_s: 15}
+        - {do: {type: goto, position_world_m: [3, 0, 10]}, name: away}
+"""
+
+
+@pytest.fixture(scope="module")
+def errand(in_hands):
+    """A vehicle with a mission."""
+    hands = in_hands(ERRAND)
+    hands.settle()
+    return hands
+
+
+def test_a_step_of_a_mission_begins_when_it_is_asked_for(errand):
+    errand.begin()
+    errand.fly(0.1)
+    errand.course.begin_step("drone", "away")
+    phases = errand.course.program.layout.phases["drone"]
+    phase = int(errand.flown(0.2, "drone", "guidance.phase")[-1, 0])
+    assert "away" in phases[phase]
+    errand.course.begin_step("drone", "loop")
+    errand.fly(0.1)
+    (problem,) = errand.course.take_problems()
+    assert "loop" in problem
+
+
+def test_behaviors_that_a_vehicle_does_not_have_are_told_and_it_flies_on(errand):
+    errand.begin()
+    errand.course.switch("drone", ["cohesion"])
+    errand.fly(0.1)
+    (problem,) = errand.course.take_problems()
+    assert "behavior" in problem
+
+
+@pytest.mark.slow
+def test_a_vessel_goes_to_its_place_and_stays_there(in_hands):
+    hands = in_hands("cruise-strider")
+    (name,) = hands.scenario.vehicles
+    hands.settle()
+    hands.fly(1.0)
+    here = hands.course.situation(name).position_m
+    place = here + np.array([6.0, 3.0, 0.0])
+    hands.course.ask(name, GoTo(place, 0.0, 0.5))
+    hands.fly(60.0)
+    there = hands.course.situation(name).position_m
+    assert np.linalg.norm((there - place)[:2]) < 1.5
+
+
+@pytest.mark.slow  # its program has six ways down
+def test_a_vehicle_of_modes_flies_what_it_is_asked_for_as_a_mode(in_hands):
+    hands = in_hands("mode-tour")
+    (name,) = hands.scenario.vehicles
+    hands.settle()
+    hands.fly(0.1)
+    assert ModeCommand in hands.course.ability(name).takes
+    place = hands.course.situation(name).position_m + np.array([0.5, 0.0, 1.0])
+    hands.course.ask(name, GoTo(place, 0.0, 0.5))
+    np.testing.assert_allclose(hands.flown(8.0, name, *PLACE)[-1], place, atol=0.2)
+    hands.course.ask(name, HoldCommand(AccelerationYaw(Vec3.zero(), 0.0)))
+    hands.fly(0.1)
+    assert hands.course.take_problems() == []
+
+
+# placed
+
+
+def test_a_placed_vehicle_begins_anew_there_and_its_guidance_goes_on(flock):
+    course = flock.course
+    flock.fly(2.0)
+    course.place("tern-1", Start(Vec3(3.0, 4.0, 6.0), yaw_rad=0.5))
+    before = flock.fly(0.02)
+    rows = flock.columns(before, "tern-1", *PLACE, "vx_mps", "qz")
+    np.testing.assert_allclose(rows[0], [3.0, 4.0, 6.0, 0.0, np.sin(0.25)], atol=1e-6)
+    # the other of its group has not been moved
+    assert np.abs(flock.columns(before, "tern-2", "x_m")).max() > 4.0
+    assert ("tern-1", "placed at 3, 4, 6 m") in course.notices()
+    there = flock.flown(10.0, "tern-1", *PLACE)[-1]
+    np.testing.assert_allclose(there, [0.0, 9.0, 5.0], atol=0.7)  # in gusts
+
+
+def test_a_vehicle_that_was_lost_flies_again_where_it_is_placed(flock):
+    flock.course.ask("tern-1", HoldCommand(MotorsOff()))
+    assert flock.flown(5.0, "tern-1", "status")[-1, 0] > 0.0
+    flock.course.ask("tern-1", None)
+    flock.course.place("tern-1", Start(Vec3(0.0, 9.0, 5.0)))
+    assert flock.flown(1.0, "tern-1", "status").max() == 0.0
+
+
+def test_a_vehicle_can_be_placed_with_the_first_touch(drone):
+    drone.course.place("drone", Start(Vec3(1.0, 2.0, 12.0)))
+    np.testing.assert_allclose(drone.flown(0.02, "drone", *PLACE)[0], [1.0, 2.0, 12.0])
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        (Vec3(float("nan"), 0.0, 1.0), "not finite"),
+        (Vec3(0.0, 0.0, -500.0), r"cannot be placed there: .*z_m = -500"),
+    ],
+)
+def test_where_a_vehicle_would_be_lost_it_is_not_placed(drone, place, said):
+    with pytest.raises(CommandError, match=said):
+        drone.course.place("drone", Start(place))
+    with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
+        drone.course.place("dron", Start())

@@ -1,0 +1,35 @@
+"""Programs that are built beside a flight."""
+
+import time
+from queue import SimpleQueue
+
+from kittiwake.runtime.program_builder import BuildRequest, ProgramBuilder
+from kittiwake.scenario.load import load_scenario
+
+PATIENCE_S = 30.0
+
+
+def until(holds):
+    end_s = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end_s
+        time.sleep(0.01)
+
+
+def test_what_is_being_built_can_be_abandoned(monkeypatch):
+    begun = []
+
+    def build(self, order):
+        begun.append(order)
+        while True:  # as tracing does, without ever looking whether anybody waits
+            sum(range(1000))
+
+    monkeypatch.setattr(ProgramBuilder, "_renew", build)
+    workshop = ProgramBuilder(load_scenario("hover-pelican"), SimpleQueue(), lambda _: None)
+    workshop.open(BuildRequest(False, 1, 0, None))
+    until(lambda: begun)
+    assert not workshop.tried
+    workshop.abandon()
+    until(lambda: workshop.tried)
+    assert workshop.closed
+    assert workshop.latest is None
