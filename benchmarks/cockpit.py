@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 
 from kittiwake.cli.run import keep_compiled
+from kittiwake.cockpit.cockpit import Cockpit
+from kittiwake.cockpit.frame_buffer import FrameBuffer
+from kittiwake.cockpit.server import PageServer
 from kittiwake.core.commands import PositionYaw
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
-from kittiwake.viewer.board import FrameBuffer
-from kittiwake.viewer.cockpit import Cockpit
-from kittiwake.viewer.frame import Show
-from kittiwake.viewer.server import PageServer
+from kittiwake.scene.frame import Show
 
 SCENARIO = """
 name: twenty
@@ -64,11 +64,11 @@ class Watched:
 
 def command(session, seconds, found):
     """Asks vehicles for places, at times that have nothing to do with the flight's."""
-    names = list(session.course.scenario.vehicles)
+    names = list(session.executor.scenario.vehicles)
     end_s = time.monotonic() + seconds
     while time.monotonic() < end_s:
         wish = Watched((random.uniform(0, 40), random.uniform(-3, 3), random.uniform(4, 8)))
-        session.course.ask(random.choice(names), wish)
+        session.executor.ask(random.choice(names), wish)
         found.append(wish)
         time.sleep(random.uniform(0.05, 0.2))
 
@@ -100,7 +100,7 @@ def main():
         flight = threading.Thread(target=lambda: session.fly(out))
         with Cockpit(server, Show(scenario, 0, columns), boards[0], session):
             flight.start()
-            while not session.course.ready or not posted:
+            while not session.executor.ready or not posted:
                 time.sleep(0.1)
             posted.clear()
             wishes: list[Watched] = []

@@ -20,7 +20,7 @@ import pytest
 # tracing makes little that refers to itself: looking for it all the time takes a tenth of the work
 gc.set_threshold(100_000, 20, 20)
 # folders whose tests look at the same flights
-TOGETHER = {"viewer"}
+TOGETHER = {"cockpit", "film", "rendering", "scene"}
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keeps together what shares compiled functions: a module's tests, a component's contracts."""
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
-        group = item.path.parent.name if item.path.parent.name in TOGETHER else item.path.stem
+        group = "scenes" if item.path.parent.name in TOGETHER else item.path.stem
         if group == "test_components" and isinstance(item, pytest.Function):
             parameters = item.callspec.params if hasattr(item, "callspec") else {}
             group = f"{group} {parameters.get('case', '')}"

@@ -733,7 +733,9 @@ def command(dynamics: Any, circumstance: Circumstance) -> Any:
     share = 0.55 if 0.0 < size < 10.0 else float(size > 0.0)
     bounds = dynamics.command_bounds.items()
     inside = {name: low + (high - low) * share for name, (low, high) in bounds}
-    return from_columns(dynamics.native, to_columns(signal(dynamics.native, size)) | inside)
+    return from_columns(
+        dynamics.command_type, to_columns(signal(dynamics.command_type, size)) | inside
+    )
 
 
 class Contract(NamedTuple):
@@ -1012,7 +1014,7 @@ CONTRACTS = {
     "faults": Contract(
         FAULTS,
         lambda fault, at, tick: (signal(fault.command, at.signal_size), tick * DT_S),
-        lambda fault, state, inputs, _: (state, fault.broken(*inputs)),
+        lambda fault, state, inputs, _: (state, fault.applied(*inputs)),
         lambda *_: (),
     ),
     "controllers": Contract(

@@ -291,7 +291,7 @@ def test_output_is_of_the_declared_kind(case):
     elif case.family in OUTPUTS:
         assert type(output) is OUTPUTS[case.family]
     elif case.family == "dynamics":
-        assert set(component.command_bounds) <= set(column_names(component.native))
+        assert set(component.command_bounds) <= set(column_names(component.command_type))
         assert type(output[0]) is Kinematics
     elif case.family == "rotors":
         assert [type(wrench) for wrench in output[0]] == [Wrench, Wrench]

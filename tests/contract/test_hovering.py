@@ -100,7 +100,7 @@ def chain(vehicle, controller):
     at_hand = [*(CONTROLLERS.find(name) for name in names), *brought]
     for signal in ASKED:
         try:
-            path = cascade_path(at_hand, signal, VEHICLES.find(vehicle).dynamics.native)
+            path = cascade_path(at_hand, signal, VEHICLES.find(vehicle).dynamics.command_type)
         except CascadeError:
             continue
         if any(at_hand[i] is wanted for i in path):
@@ -168,7 +168,7 @@ def test_a_controller_holds_a_place_in_calm_air(vehicle, controller):
     flown = eqx.tree_at(
         lambda v: v.guidance, scenario.vehicles["one"], told, is_leaf=lambda x: x is None
     )
-    used = cascade_path([r.component for r in flown.cascade], signal, flown.dynamics.native)
+    used = cascade_path([r.component for r in flown.cascade], signal, flown.dynamics.command_type)
     assert any(type(flown.cascade[i].component) is CONTROLLERS.find(controller) for i in used)
     fleet = Fleet.of(scenario.world, {"one": flown}, RATE_HZ)
     steps = round((SETTLING_S + HOLDING_S) * RATE_HZ)
@@ -191,7 +191,7 @@ def test_a_controller_holds_a_place_in_calm_air(vehicle, controller):
 
 @pytest.mark.parametrize("vehicle", VEHICLES.names())
 def test_what_leads_to_no_command_of_the_vehicle_is_refused_with_the_missing_rung(vehicle):
-    native = VEHICLES.find(vehicle).dynamics.native
+    native = VEHICLES.find(vehicle).dynamics.command_type
     apart = [c for v, c in PAIRS if v == vehicle and (v, c) not in FLOWN]
     assert apart
     for controller in apart:

@@ -59,7 +59,7 @@ def ladder(model):
 
 
 def test_default_controller_leads_to_the_native_command(model, ladder):
-    path = cascade_path(ladder, ladder[0].consumes, model.dynamics.native)
+    path = cascade_path(ladder, ladder[0].consumes, model.dynamics.command_type)
     assert type(ladder[0]) is CONTROLLERS.find(model.default_controller)
     assert path[:1] == (0,)
 
@@ -68,7 +68,7 @@ def test_bridges_lead_to_the_native_command(model, ladder):
     bridges = ladder[1:]
     assert [CONTROLLERS.name_of(type(bridge)) for bridge in bridges] == list(model.bridges)
     for bridge in bridges:
-        assert cascade_path(bridges, bridge.consumes, model.dynamics.native)
+        assert cascade_path(bridges, bridge.consumes, model.dynamics.command_type)
 
 
 def test_gains_in_a_data_file_reach_the_controller_they_are_for(model, ladder):

@@ -52,7 +52,7 @@ def otter(**parameters: Any) -> MarineVessel:
 @eqx.filter_jit
 def _sailed(model: Any, state: Any, commands: Any, world: Any, dt_s: float) -> Any:
     def step(state: Any, command: Any) -> tuple[Any, Any]:
-        command = model.taken(PropellerSpeeds(command[0], command[1]))
+        command = model.limit_command(PropellerSpeeds(command[0], command[1]))
         later = model.step(state, command, world, dt_s, jax.random.key(0))
         return later, (model.kinematics(later), model.actuators(later))
 

@@ -30,7 +30,7 @@ class Stood(NamedTuple):
     """What a body did, at each kept tick: its motion, its feet, and the surface (None: ground)."""
 
     motion: Kinematics
-    footing: GroundContact
+    ground_contact: GroundContact
     support: DeckState | None
 
     @property
@@ -90,7 +90,7 @@ def _stood(
         support = around(motion, platform, ticks[0] * dt_s)[1]
         # a gradient computes a step again: a program that kept its insides takes minutes to compile
         later = jax.lax.scan(jax.checkpoint(step, prevent_cse=False), state, ticks)[0]
-        return later, Stood(motion, dynamics.footing(state), support)
+        return later, Stood(motion, dynamics.ground_contact(state), support)
 
     blocks = steps // every + 1
     ticks = jnp.arange(blocks * every, dtype=float).reshape(blocks, every)

@@ -313,7 +313,7 @@ def end_of_flight(numbers):
         motion = model.kinematics(moving)
         remembered, wanted = upper.step(remembered, (goal, motion), 0.01, key)
         _, command = lower.step((), (wanted, motion), 0.01, key)
-        later = model.step(moving, model.taken(command), wind, 0.01, key)
+        later = model.step(moving, model.limit_command(command), wind, 0.01, key)
         return (later, remembered), None
 
     began = model.init(start.kinematics(), around()), upper.init(key)
@@ -360,5 +360,7 @@ def test_each_limit_is_watched(quantity, start):
 
 def test_thrust_is_cut_to_what_the_rotors_give():
     level = Quaternion.identity()
-    found = [float(drone().taken(ThrustAttitude(f, level)).thrust_n) for f in (-1.0, 20.0, 99.0)]
+    found = [
+        float(drone().limit_command(ThrustAttitude(f, level)).thrust_n) for f in (-1.0, 20.0, 99.0)
+    ]
     assert found == [0.0, 20.0, 28.8]

@@ -63,7 +63,7 @@ def test_a_dropped_body_comes_to_rest_as_deep_as_its_weight_presses(dt_s):
     omega = min(OMEGA_RADPS, 0.5 / dt_s)
     sunk = HALF_M - float(result.motion.position_world_m.z[-1])
     assert sunk == pytest.approx(GRAVITY_MPS2 / omega**2, rel=0.01)
-    assert int(result.footing.touching[-1]) == 4
+    assert int(result.ground_contact.touching[-1]) == 4
     assert np.abs(array(result.motion.velocity_world_mps)[-1]).max() < 1e-9
     assert np.abs(array(result.motion.angular_velocity_body_radps)[-1]).max() < 1e-9
 
@@ -80,7 +80,7 @@ def test_a_vehicle_rests_at_coarse_steps(name, integrator):
     # the AR.Drone's motors need 0.01 s; twice that is beyond Heun's method
     for dt_s in (0.005, 0.01):
         result = stood(resting, start, dt_s, 1000, command, every=100)
-        assert int(result.footing.touching[-1]) == 4
+        assert int(result.ground_contact.touching[-1]) == 4
         assert np.abs(array(result.motion.velocity_world_mps)[-1]).max() < 1e-6
         assert np.abs(array(result.motion.angular_velocity_body_radps)[-1]).max() < 1e-5
 
@@ -139,8 +139,8 @@ def test_a_body_rides_a_deck_in_a_seaway_for_a_minute_without_creeping(dt_s):
     # heave, roll and pitch are as they were every 20 s: so is the body, unless it creeps
     early, late = (place[round(time_s / dt_s)] for time_s in (20.0, 60.0))
     np.testing.assert_allclose(late, early, rtol=0.0, atol=1e-6)
-    assert (np.asarray(result.footing.touching)[1:] == 4).all()
-    assert int(result.footing.landings[-1]) == 0
+    assert (np.asarray(result.ground_contact.touching)[1:] == 4).all()
+    assert int(result.ground_contact.landings[-1]) == 0
 
 
 def slid(angle_rad, steps):
@@ -193,7 +193,7 @@ def test_friction_stops_a_spinning_body_by_its_torque():
 
 def energies(result, points):
     """Of a block's motion, its height, and its feet's springs, per kilogram."""
-    motion, footing = result.motion, result.footing
+    motion, footing = result.motion, result.ground_contact
     v, omega = array(motion.velocity_world_mps), array(motion.angular_velocity_body_radps)
     moving = 0.5 * (v**2).sum(axis=1) + 0.5 * (omega**2).sum(axis=1) / 150.0
     feet = foot_positions(motion, points)
@@ -222,17 +222,17 @@ def test_contact_takes_energy_and_never_gives_any():
 def test_a_drop_from_a_meter_bounces_little_and_goes_no_deeper_than_an_undamped_spring():
     result = stood(block(), Start(Vec3(0.0, 0.0, 1.0 + HALF_M)), DT_S, 1500)
     low = np.asarray(result.motion.position_world_m.z) - HALF_M
-    touch = int(np.argmax(np.asarray(result.footing.touching) > 0))
+    touch = int(np.argmax(np.asarray(result.ground_contact.touching) > 0))
     speed = math.sqrt(2.0 * GRAVITY_MPS2)
     assert touch * DT_S == pytest.approx(math.sqrt(2.0 / GRAVITY_MPS2), abs=2.0 * DT_S)
     assert low.min() > -(speed / OMEGA_RADPS + SUNK_M)
     # a restitution below 0.3, with a damping of 0.7
     assert 0.0 < low[touch:].max() < 0.3**2
-    assert int(result.footing.landings[-1]) == 1
-    speed_told = float(result.footing.touch_speed_mps[-1])
+    assert int(result.ground_contact.landings[-1]) == 1
+    speed_told = float(result.ground_contact.touch_speed_mps[-1])
     # the speed of the step that touched, one step of gravity less or so
     assert speed_told == pytest.approx(speed, abs=2.0 * GRAVITY_MPS2 * DT_S)
-    assert int(result.footing.touched_deck[-1]) == 0
+    assert int(result.ground_contact.touched_deck[-1]) == 0
 
 
 def test_a_body_tips_over_the_edge_of_a_deck_and_falls_to_the_ground():
@@ -244,7 +244,9 @@ def test_a_body_tips_over_the_edge_of_a_deck_and_falls_to_the_ground():
         assert np.abs(array(result.motion.velocity_world_mps)[-1]).max() < 1e-3
         # no foot that came in below the surface was thrown up
         assert float(result.motion.position_world_m.z.max()) < 1.2
-        assert (np.asarray(result.footing.over)[-1] == (FIRST_DECK if ends else GROUND)).all()
+        assert (
+            np.asarray(result.ground_contact.over)[-1] == (FIRST_DECK if ends else GROUND)
+        ).all()
 
 
 def test_contact_turns_with_the_world():
@@ -262,7 +264,7 @@ def test_contact_turns_with_the_world():
     # impacts amplify rounding by a few hundred
     found = array(twisted.motion.position_world_m)
     np.testing.assert_allclose(found, expected, atol=1e-11)
-    np.testing.assert_array_equal(twisted.footing.touching, straight.footing.touching)
+    np.testing.assert_array_equal(twisted.ground_contact.touching, straight.ground_contact.touching)
 
 
 @cache

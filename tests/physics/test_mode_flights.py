@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 def told(command):
-    return kw.ModeCommand(0.0).vehicle_parameters(command)
+    return kw.ModeCommand(0.0).with_command(command)
 
 
 ON_A_CIRCLE = told(kw.PositionYaw(AT, 0.0))
@@ -174,7 +174,7 @@ def test_position_and_euler_attitude_alone_are_the_first_mode():
     changes = {"vehicles.uav-gazebo.controller": ["position", "euler-attitude"]}
     alone = kw.load("hover-uav-gazebo", changes).scenario.vehicles["uav-gazebo"]
     rungs = [rung.component for rung in alone.cascade]
-    path = cascade_path(rungs, kw.PositionYaw, alone.dynamics.native)
+    path = cascade_path(rungs, kw.PositionYaw, alone.dynamics.command_type)
     modes = kw.load("mode-tour").scenario.vehicles["drone"].cascade[0].component
     expected = [modes.position, modes.acceleration, modes.attitude]
     assert [rungs[i] for i in path] == expected

@@ -108,7 +108,7 @@ def test_commands_are_cut_to_the_motors_range():
     parameters = vehicle_parameters("hummingbird")
     rotor = {**parameters["rotor"], "min_speed_radps": 100.0}
     dynamics = airborne("hummingbird", rotor=rotor)
-    taken = dynamics.taken(RotorSpeeds((-1e3, 99.0, 1499.0, 1e4)))
+    taken = dynamics.limit_command(RotorSpeeds((-1e3, 99.0, 1499.0, 1e4)))
     assert [float(speed) for speed in taken.speeds_radps] == [100.0, 100.0, 1499.0, 1500.0]
 
 

@@ -56,7 +56,7 @@ def orders(steps: int, rudder_rad: Any = 0.0, thrust_n: Any = 0.0) -> np.ndarray
 @eqx.filter_jit
 def _sailed(model: Any, state: Any, rows: Any, world: Any, dt_s: float) -> Any:
     def step(state: Any, row: Any) -> tuple[Any, Any]:
-        command = model.taken(RudderThrust(*row))
+        command = model.limit_command(RudderThrust(*row))
         later = model.step(state, command, world, dt_s, jax.random.key(0))
         return later, (model.kinematics(later), model.actuators(later))
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.system.commands import kittiwake_does
-from tests.unit.viewer.films import read_film
+from tests.unit.film.films import read_film
 
 from kittiwake.analysis.output_file import output_file
 from kittiwake.core.errors import MissingExtraError
-from kittiwake.physics.mujoco_studio import Studio
+from kittiwake.rendering.offscreen_renderer import OffscreenRenderer
 
 FLIGHT = """
 name: short-hop
@@ -39,7 +39,7 @@ def run(tmp_path_factory):
 @pytest.fixture(scope="module")
 def graphics():
     try:
-        Studio([], [], 16, 16)
+        OffscreenRenderer([], [], 16, 16)
     except MissingExtraError as error:
         pytest.skip(str(error))
 

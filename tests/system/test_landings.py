@@ -234,7 +234,7 @@ def flying(simulation):
     def once(state, thrust_n):
         command = {"block": kw.ThrustTorque(thrust_n, Vec3.zero())}
         later, (snapshot,) = fleet.step(state, command)
-        return later, jax.tree.map(lambda leaf: leaf[0], (snapshot.footing, snapshot.truth))
+        return later, jax.tree.map(lambda leaf: leaf[0], (snapshot.ground_contact, snapshot.truth))
 
     def fly(state, thrust_n, seconds):
         rows = []
@@ -271,7 +271,7 @@ def test_a_vehicle_takes_off_again_from_a_deck_that_sails_and_forgets_its_grip(r
         footing,
         (jnp.full((1, 4), NOTHING, jnp.int32), rise.airborne_s[-1:] + simulation.dt_s),
     )
-    new = eqx.tree_at(lambda s: s.groups[0].dynamics.flight.footing, state, fresh)
+    new = eqx.tree_at(lambda s: s.groups[0].dynamics.flight.ground_contact, state, fresh)
     (_, (again, flown_again)), (_, (first, flown_new)) = (fly(s, DOWN, 2.0) for s in (state, new))
     for one, other in zip(jax.tree.leaves(flown_again), jax.tree.leaves(flown_new), strict=True):
         assert one.tobytes() == other.tobytes()

@@ -232,7 +232,7 @@ def landings(name, count, duration_s, *overrides):
         def kept(snapshots):
             one, other = (jax.tree.map(lambda leaf: leaf[0], snapshots[i]) for i in order)
             place = deck.carried_by(other.truth).across(one.truth.position_world_m)
-            foot = one.footing
+            foot = one.ground_contact
             touch = foot.landings, foot.touch_speed_mps, foot.touch_offset_m
             return place, one.phase == MOTORS_OFF, *touch, one.status
 

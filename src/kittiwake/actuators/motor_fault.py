@@ -30,9 +30,9 @@ class MotorFault(AbstractFault):
         """Four motors that stop."""
         return tuple(cls(at_s=at_s, rotor=rotor) for rotor in range(4))
 
-    def broken(self, command: RotorSpeeds, time_s: Real) -> RotorSpeeds:
+    def applied(self, command: RotorSpeeds, time_s: Real) -> RotorSpeeds:
         """The speeds that the motors then follow."""
-        begun = self.begun(time_s)
+        begun = self.is_active(time_s)
         one, two, three, four = (
             speed * jnp.where(begun & (self.rotor == rotor), self.keeps, 1.0)
             for rotor, speed in enumerate(command.speeds_radps)

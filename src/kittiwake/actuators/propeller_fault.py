@@ -18,9 +18,9 @@ class PropellerFault(AbstractFault):
     at_s: Annotated[Real, NOT_NEGATIVE]
     keeps: Annotated[Real, FRACTION] = 0.0
 
-    def broken(self, command: RudderThrust, time_s: Real) -> RudderThrust:
+    def applied(self, command: RudderThrust, time_s: Real) -> RudderThrust:
         """The command with what is left of its thrust."""
-        share = jnp.where(self.begun(time_s), self.keeps, 1.0)
+        share = jnp.where(self.is_active(time_s), self.keeps, 1.0)
         return RudderThrust(command.rudder_rad, command.thrust_n * share)
 
     def event(self) -> str:

@@ -40,9 +40,9 @@ class RudderFault(AbstractFault):
             )
             raise ScenarioError(message)
 
-    def broken(self, command: RudderThrust, time_s: Real) -> RudderThrust:
+    def applied(self, command: RudderThrust, time_s: Real) -> RudderThrust:
         """The command with the rudder's angle."""
-        angle = jnp.where(self.begun(time_s), self.stuck_rad, command.rudder_rad)
+        angle = jnp.where(self.is_active(time_s), self.stuck_rad, command.rudder_rad)
         return RudderThrust(angle, command.thrust_n)
 
     def event(self) -> str:

@@ -26,9 +26,9 @@ class ShaftFault(AbstractFault):
         """Both shafts, standing still."""
         return cls(at_s=at_s, side="left"), cls(at_s=at_s, side="right")
 
-    def broken(self, command: PropellerSpeeds, time_s: Real) -> PropellerSpeeds:
+    def applied(self, command: PropellerSpeeds, time_s: Real) -> PropellerSpeeds:
         """The speeds that the shafts then follow."""
-        share = jnp.where(self.begun(time_s), self.keeps, 1.0)
+        share = jnp.where(self.is_active(time_s), self.keeps, 1.0)
         name = f"{self.side}_radps"
         return replace(command, **{name: getattr(command, name) * share})
 

@@ -22,6 +22,7 @@ from jaxtyping import Bool, Float, UInt8
 from kittiwake.core.errors import did_you_mean
 from kittiwake.core.extras import optional
 from kittiwake.core.keys import seed_key
+from kittiwake.film.portrait import Portrait
 from kittiwake.scenario.document import written
 from kittiwake.sim.packing import Packing
 from kittiwake.tasks import TASKS
@@ -29,7 +30,6 @@ from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
 from kittiwake.tasks.make import make
 from kittiwake.tasks.worlds import Worlds, WorldsState, WorldsStep, axes_of, episode_key
-from kittiwake.viewer.portrait import Portrait
 
 try:
     import gymnasium

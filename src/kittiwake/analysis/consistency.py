@@ -67,7 +67,7 @@ def consistency(table: Table) -> Consistency | None:
         return None
     squares = np.square(errors[:, :3]).sum(axis=1)
     covariances = _covariances(table)[known]
-    told = told_errors(covariances)
+    told = estimated_errors(covariances)
     found = nees(errors[:, told], covariances[:, told][:, :, told])
     found = found[np.isfinite(found)]
     low, high = nees_bounds(1, int(told.sum()))
@@ -102,7 +102,7 @@ def rotation_between(q_believed: Quaternions, q_true: Quaternions) -> Vectors:
     return sine * np.divide(angle, length, out=np.full_like(angle, 2.0), where=length > 0.0)
 
 
-def told_errors(covariances: Covariances) -> Bool[np.ndarray, "9"]:
+def estimated_errors(covariances: Covariances) -> Bool[np.ndarray, "9"]:
     """Of which of the errors an estimator says something; all, if it says nothing at all."""
     variances = np.nan_to_num(np.diagonal(covariances, axis1=1, axis2=2))
     told = (variances != 0.0).any(axis=0)

@@ -66,7 +66,7 @@ def teams_of(scenario: Scenario) -> list[Team]:
         _team(scenario, name, members)
         for name, members in crews.items()
         if len(members) > 1
-        and any(scenario.vehicles[member].guidance.component.hears for member in members)
+        and any(scenario.vehicles[member].guidance.component.requires_radio for member in members)
     ]
 
 

@@ -73,7 +73,7 @@ class Quantity:
         return error - TURN_DEG * np.round(error / TURN_DEG) if self.unit == "deg" else error
 
     @property
-    def told(self) -> tuple[Samples, Samples | None]:
+    def series(self) -> tuple[Samples, Samples | None]:
         """What was measured, and what is ideal; NaN where that means nothing."""
         if self.whole:
             return self.measured, self.ideal

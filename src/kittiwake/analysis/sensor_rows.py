@@ -66,7 +66,7 @@ def _draw_curves(axes: Axes, quantity: Quantity) -> None:
     lanes = _lanes(quantity)
     scale = RAISED if lanes.any() else 1.0
     look.few_ticks(axes)
-    for numbers, dark in zip(quantity.told, (False, True), strict=True):
+    for numbers, dark in zip(quantity.series, (False, True), strict=True):
         if numbers is not None:
             _draw_numbers(axes, quantity, lanes + scale * numbers, dark=dark)
     if lanes.any():
@@ -77,7 +77,7 @@ def _draw_curves(axes: Axes, quantity: Quantity) -> None:
         axes.set_yticks([0.0, 1.0], ["no", "yes"])
     elif quantity.whole:
         axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-    if np.isnan(quantity.told[0]).all():
+    if np.isnan(quantity.series[0]).all():
         _say(axes, "never valid")
     if len(quantity.parts) > 1 and not lanes.any():
         look.list_beside(axes, _names(quantity))

@@ -125,8 +125,8 @@ def _of_task(task: type[AbstractTask]) -> list[str]:
 
 def _of_vehicle(model: VehicleModel) -> list[str]:
     return [
-        f"Its native signal is {model.dynamics.native.__name__}; unless a scenario names another, "
-        f"its controller is {model.default_controller}.",
+        f"It takes {model.dynamics.command_type.__name__}; unless a scenario names another, its "
+        f"controller is {model.default_controller}.",
         "In a scenario these keys stand below the vehicle's parameters:",
     ]
 

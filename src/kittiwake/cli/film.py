@@ -13,8 +13,8 @@ from kittiwake.core.errors import LogError, ScenarioError, did_you_mean
 
 if TYPE_CHECKING:
     from kittiwake.analysis.log import Log
+    from kittiwake.film.take import Take
     from kittiwake.scenario.scenario import Scenario
-    from kittiwake.viewer.take import Take
 
 FORMATS = ("mp4", "gif")
 
@@ -53,7 +53,7 @@ class TakeWords(NamedTuple):
         Raises:
             ScenarioError: with what is allowed.
         """
-        from kittiwake.viewer.take import Take
+        from kittiwake.film.take import Take
 
         if self.format not in (None, *FORMATS):
             message = (
@@ -72,8 +72,8 @@ class TakeWords(NamedTuple):
 
 def film_into(folder: Path, words: TakeWords) -> None:
     """Writes the film and says where it is."""
+    from kittiwake.film.film import film
     from kittiwake.runtime.run_folder import FILM_GIF, FILM_MP4
-    from kittiwake.viewer.film import film
 
     take = words.take()
     log, scenario = _read(folder)
@@ -88,8 +88,8 @@ def still_into(folder: Path, time: str, words: TakeWords) -> None:
     from PIL import Image
 
     from kittiwake.analysis.output_file import output_file
+    from kittiwake.film.film import still
     from kittiwake.runtime.run_folder import STILL_FILE
-    from kittiwake.viewer.film import still
 
     time_s, take = _number("--still", time), words._replace(format=None).take()
     log, scenario = _read(folder)

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kittiwake.analysis.log import Log
+    from kittiwake.cockpit.cockpit import Cockpit
     from kittiwake.runtime.loop import Follow
     from kittiwake.runtime.session import Session
     from kittiwake.scenario.scenario import Scenario
-    from kittiwake.viewer.cockpit import Cockpit
 
 FASTEST = "max"
 
@@ -55,11 +55,11 @@ def live(
     scenario: "Scenario", speed: float, page: PageOptions, *, joystick: bool
 ) -> "Generator[tuple[Session, Cockpit]]":
     """A session of flights and its page."""
+    from kittiwake.cockpit.cockpit import Cockpit
+    from kittiwake.cockpit.frame_buffer import FrameBuffer
     from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.session import Session
-    from kittiwake.viewer.board import FrameBuffer
-    from kittiwake.viewer.cockpit import Cockpit
-    from kittiwake.viewer.frame import Show
+    from kittiwake.scene.frame import Show
 
     if joystick:
         optional("pygame", "gamepad")
@@ -111,7 +111,7 @@ def fly_by_gamepad(
     session = Session(scenario, RealTimeClock(speed), lambda _: tell())
 
     def tell() -> None:
-        for problem in session.course.take_problems():
+        for problem in session.executor.take_problems():
             typer.echo(problem, err=True)
 
     def say(_: str, words: str) -> None:
@@ -132,9 +132,9 @@ def _by_gamepad(
     if not wanted:
         yield
         return
-    from kittiwake.viewer.gamepad import Gamepad
-    from kittiwake.viewer.stick import Stick
+    from kittiwake.cockpit.gamepad import Gamepad
+    from kittiwake.cockpit.gamepad_commands import GamepadCommands
 
-    stick = Stick(session)
+    stick = GamepadCommands(session)
     with Gamepad(stick.read, lambda words: say("Gamepad", words)):
         yield

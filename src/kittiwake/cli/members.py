@@ -67,7 +67,7 @@ def fly_by_hub(
         simulation = Simulation(scenario)
         # compiled before anybody joins, for the hub does not wait
         clock = None if speed == inf else Pace(speed)
-        flight = simulation.flight(course=CompiledExecutor(simulation.program, pilot, clock))
+        flight = simulation.flight(executor=CompiledExecutor(simulation.program, pilot, clock))
         members = {
             name: stack.enter_context(_member(scenario, port, name, hub.host, token))
             for port, name in _places(scenario, hub.base_port)

@@ -17,8 +17,8 @@ from kittiwake.core.errors import CockpitError
 from kittiwake.core.extras import optional
 
 if TYPE_CHECKING:
-    from kittiwake.viewer.cockpit import Cockpit
-    from kittiwake.viewer.gate import Gate
+    from kittiwake.cockpit.auth_proxy import AuthProxy
+    from kittiwake.cockpit.cockpit import Cockpit
 
 EXTRA = "cockpit"
 MODULES = ("viser", "websockets")
@@ -65,8 +65,8 @@ def open_page(build: "Callable[[Any], Cockpit]", page: PageOptions) -> "Generato
     Raises:
         CockpitError: if the address cannot be had.
     """
-    from kittiwake.viewer.gate import Gate
-    from kittiwake.viewer.server import PageServer
+    from kittiwake.cockpit.auth_proxy import AuthProxy
+    from kittiwake.cockpit.server import PageServer
 
     token = None if page.token_file is None else token_in(page.token_file)
     with ExitStack() as stack:
@@ -74,7 +74,8 @@ def open_page(build: "Callable[[Any], Cockpit]", page: PageOptions) -> "Generato
         stack.callback(server.stop)
         inner, secret = server.get_port(), server.secret
         gate = _gate(
-            lambda at: stack.enter_context(Gate(page.host, at, inner, token, secret)), page.port
+            lambda at: stack.enter_context(AuthProxy(page.host, at, inner, token, secret)),
+            page.port,
         )
         cockpit = stack.enter_context(build(server))
         if not page.quiet:
@@ -101,7 +102,7 @@ def _way_in(address: str, *, secret: bool) -> Generator[str]:
         yield file.as_uri()
 
 
-def _gate(opened: "Callable[[int], Gate]", port: int | None) -> "Gate":
+def _gate(opened: "Callable[[int], AuthProxy]", port: int | None) -> "AuthProxy":
     """At the port that was asked for, or at the usual one or any."""
     if port is not None:
         return opened(port)

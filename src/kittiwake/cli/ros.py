@@ -88,7 +88,7 @@ def _opened_when_ready(session: "Session", bridge: "Bridge", node: "RosNode") ->
 
     def open_bridge() -> None:
         try:
-            while not (session.course.prepared or session.over):
+            while not (session.executor.prepared or session.over):
                 time.sleep(LOOKS_S)
             if session.over:
                 return
@@ -96,8 +96,8 @@ def _opened_when_ready(session: "Session", bridge: "Bridge", node: "RosNode") ->
         except BaseException:
             session.close()
             raise
-        names = ", ".join(session.course.scenario.vehicles)
-        said = f"flying {session.course.scenario.name}: {names}"
+        names = ", ".join(session.executor.scenario.vehicles)
+        said = f"flying {session.executor.scenario.name}: {names}"
         node.inform(said)
         typer.echo(said, err=True)
         session.clock.paused = False

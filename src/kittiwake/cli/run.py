@@ -81,7 +81,7 @@ def run(
         refuse({**given, "--joystick": joystick}, "a run without --live; write it, too")
     with (
         run_folder(out, loaded) as folder,
-        told_if_stopped(folder),
+        report_if_stopped(folder),
         show_progress(shown=not (as_json or quiet)) as progress,
     ):
         if holds_run(folder) and not quiet:
@@ -143,7 +143,7 @@ def _seed(written: str) -> int:
 
 
 @contextlib.contextmanager
-def told_if_stopped(folder: Path) -> "Generator[None]":
+def report_if_stopped(folder: Path) -> "Generator[None]":
     """Say what a signal has left that ends a command at once."""
     from kittiwake.analysis.output_file import LOG_FILE
 

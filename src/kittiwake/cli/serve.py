@@ -17,9 +17,9 @@ from kittiwake.cli.ros import fly_by_ros
 from kittiwake.cli.run import (
     as_overrides,
     keep_compiled,
+    report_if_stopped,
     show_progress,
     show_summary,
-    told_if_stopped,
 )
 from kittiwake.core.errors import HubError
 
@@ -83,7 +83,7 @@ def serve(
     if not quiet:
         show_remarks(loaded)
     progress = show_progress(shown=not (as_json or quiet))
-    with run_folder(out, loaded) as folder, told_if_stopped(folder):
+    with run_folder(out, loaded) as folder, report_if_stopped(folder):
         match way:
             case "--hub":
                 hub = HubPlace(host, base_port, token_file, lockstep)

@@ -74,9 +74,9 @@ def _refuse_log(path: Path) -> None:
 
 
 def _replay(folder: Path, ghost: Path | None, page: PageOptions) -> None:
-    from kittiwake.viewer.cockpit import Cockpit
-    from kittiwake.viewer.recorded import recorded
-    from kittiwake.viewer.replay import Replay
+    from kittiwake.cockpit.cockpit import Cockpit
+    from kittiwake.cockpit.recorded import recorded
+    from kittiwake.cockpit.replay import Replay
 
     reel = recorded(folder)
     note_early_end(reel.early_end, folder)

@@ -97,7 +97,7 @@ class ContactMotion(NamedTuple):
     impulse_world_ns: Vec3
     impulse_body_nms: Vec3
     dt_s: Real
-    footing: GroundContact | None
+    ground_contact: GroundContact | None
 
 
 class Contacts(eqx.Module):
@@ -122,7 +122,7 @@ class AbstractContactEngine(eqx.Module):
     """Bodies in a fixed order: those of the world's platforms, then all vehicles of the fleet."""
 
     @abstractmethod
-    def touches(
+    def contacts(
         self, before: Motions, after: Motions, present: Bool[Array, " bodies"], dt_s: float
     ) -> Contacts:
         """What becomes of motions that would have led from ``before`` to ``after``.

@@ -47,7 +47,7 @@ class Mixer(AbstractController):
         if "hubs_body_m" not in told:
             message = (
                 f"mixer gives RotorSpeeds, and this vehicle ({type(dynamics).__name__}) is "
-                f"commanded by {dynamics.native.__name__}; leave mixer out"
+                f"commanded by {dynamics.command_type.__name__}; leave mixer out"
             )
             raise ScenarioError(message)
         hubs = tuple(Vec3.of(hub) for hub in told["hubs_body_m"])

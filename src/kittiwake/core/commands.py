@@ -161,7 +161,7 @@ class ModeCommand(eqx.Module):
     torque_given: Flag | Real = False
     velocity_in_body_axes: Flag | Real = False
 
-    def told(self, command: Any) -> "ModeCommand":
+    def with_command(self, command: Any) -> "ModeCommand":
         """With a command of one of the modes as its last one, and flying in that mode."""
         if isinstance(command, BodyVelocityYawRate):
             given = (
@@ -169,7 +169,7 @@ class ModeCommand(eqx.Module):
                 command.yaw_rate_radps,
                 command.acceleration_body_mps2,
             )
-            return replace(self.told(VelocityYawRate(*given)), velocity_in_body_axes=True)
+            return replace(self.with_command(VelocityYawRate(*given)), velocity_in_body_axes=True)
         for mode, (name, kind) in enumerate(_COMMAND_OF_MODE.items(), start=1):
             if isinstance(command, kind):
                 changes = {"mode": float(mode), name: command, f"{name}_given": True}

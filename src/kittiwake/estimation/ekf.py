@@ -111,7 +111,7 @@ class Ekf(AbstractEstimator):
     range_errors: RangeErrors = RangeErrors()
     start_errors: StartErrors = StartErrors()
     gate_deviations: Annotated[Real, POSITIVE] = 5.0
-    told: FilterAssumptions | None = None
+    assumptions: FilterAssumptions | None = None
 
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         """Refuses a vehicle that lacks a named sensor, or has another kind under its name."""
@@ -129,8 +129,8 @@ class Ekf(AbstractEstimator):
             parameter: name if name in context.sensors else None
             for parameter, name in self._names().items()
         }
-        told = self.told or FilterAssumptions.of(context, there.get("gnss"))
-        return replace(self, **there, told=told)
+        told = self.assumptions or FilterAssumptions.of(context, there.get("gnss"))
+        return replace(self, **there, assumptions=told)
 
     def init(self, key: PRNGKeyArray) -> EkfState:
         """At the origin."""
@@ -264,7 +264,7 @@ class Ekf(AbstractEstimator):
 
     @property
     def _told(self) -> FilterAssumptions:
-        return self.told or FilterAssumptions.usual()
+        return self.assumptions or FilterAssumptions.usual()
 
     def _names(self) -> dict[str, str]:
         """Of the sensors, by parameter."""

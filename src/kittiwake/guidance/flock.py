@@ -84,7 +84,7 @@ class Flock(AbstractGuidance):
         return tuple(names)
 
     @property
-    def hears(self) -> bool:
+    def requires_radio(self) -> bool:
         """Always."""
         return True
 
@@ -157,7 +157,7 @@ class Flock(AbstractGuidance):
             whole = whole + wish
         return whole.shortened(self.limit_mps)
 
-    def switched(self, state: FlockState, behaviors: Sequence[str]) -> FlockState:
+    def with_active_behaviors(self, state: FlockState, behaviors: Sequence[str]) -> FlockState:
         """The state in which only the named behaviors count."""
         return replace(state, active=self._flags(behaviors))
 

@@ -149,9 +149,9 @@ class Mission(AbstractGuidance):
         return names
 
     @property
-    def hears(self) -> bool:
+    def requires_radio(self) -> bool:
         """If one of its tasks does."""
-        return any(step.do.hears for step in self.steps)
+        return any(step.do.requires_radio for step in self.steps)
 
     @property
     def follows(self) -> bool:
@@ -218,19 +218,19 @@ class Mission(AbstractGuidance):
     @property
     def behavior_names(self) -> tuple[str, ...]:
         """Those that all of its flocks have, in the order of the first one."""
-        flocks = [step.do.behavior_names for step in self.steps if step.do.hears]
+        flocks = [step.do.behavior_names for step in self.steps if step.do.requires_radio]
         first = flocks[0] if flocks else ()
         return tuple(name for name in first if all(name in names for names in flocks))
 
-    def switched(self, state: MissionState, behaviors: Sequence[str]) -> MissionState:
+    def with_active_behaviors(self, state: MissionState, behaviors: Sequence[str]) -> MissionState:
         """In all steps that are flocks, each of which must have them."""
-        flocks = [i for i, step in enumerate(self.steps) if step.do.hears]
+        flocks = [i for i, step in enumerate(self.steps) if step.do.requires_radio]
         if not flocks:
             message = f"no step of this mission has behaviors; its steps: {', '.join(self.names)}"
             raise CommandError(message)
         steps = list(state.steps)
         for i in flocks:
-            steps[i] = self.steps[i].do.switched(steps[i], behaviors)
+            steps[i] = self.steps[i].do.with_active_behaviors(steps[i], behaviors)
         return replace(state, steps=tuple(steps))
 
     def finished(self, state: MissionState) -> Flag:

@@ -40,9 +40,9 @@ class AbstractBehavior(eqx.Module):
         return self
 
     @abstractmethod
-    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
+    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """The velocity that it wants, before its limit."""
 
     def limited_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """The velocity that it wants, within its limit."""
-        return self.wish_world_mps(own, peers).shortened(self.limit_mps)
+        return self.desired_velocity_world_mps(own, peers).shortened(self.limit_mps)

@@ -26,7 +26,7 @@ class AbstractDynamics(eqx.Module):
     ``size_body_m`` are the sides of the box around it, ``deck`` is what others can stand on.
     """
 
-    native: ClassVar[type]
+    command_type: ClassVar[type]
     # on the water, whatever it is told
     floats: ClassVar[bool] = False
 
@@ -67,7 +67,7 @@ class AbstractDynamics(eqx.Module):
 
     def off(self) -> Any:
         """The native command of a vehicle that is switched off."""
-        return self.native.off()
+        return self.command_type.off()
 
     @abstractmethod
     def init(self, start: Kinematics, surroundings: Surroundings) -> Any:
@@ -83,7 +83,7 @@ class AbstractDynamics(eqx.Module):
     def kinematics(self, state: Any) -> Kinematics:
         """Where the vehicle is and how it moves."""
 
-    def taken(self, command: Any) -> Any:
+    def limit_command(self, command: Any) -> Any:
         """A native command as the vehicle takes it: its numbers inside ``command_bounds``."""
         bounds = self.command_bounds
         if not bounds:
@@ -108,7 +108,7 @@ class AbstractDynamics(eqx.Module):
         """How far from its center of mass it can touch a surface; None if it has no feet."""
         return None
 
-    def footing(self, state: Any) -> GroundContact | None:
+    def ground_contact(self, state: Any) -> GroundContact | None:
         """How it stands; None for a vehicle without feet."""
         del state
         return None
@@ -125,7 +125,7 @@ class AbstractDynamics(eqx.Module):
         )
         raise ScenarioError(message)
 
-    def carried(self, state: Any, carried: ContactMotion) -> Any:
+    def apply_contact(self, state: Any, carried: ContactMotion) -> Any:
         """The state after a step in which a physics engine moved the body."""
         raise NotImplementedError
 
@@ -154,7 +154,7 @@ class AbstractFault(eqx.Module):
         """What breaks, in a word or two."""
         return self.event().partition(" fails")[0]
 
-    def begun(self, time_s: Real) -> Flag:
+    def is_active(self, time_s: Real) -> Flag:
         """Whether it has happened."""
         return time_s >= self.at_s
 
@@ -163,7 +163,7 @@ class AbstractFault(eqx.Module):
         del bounds
 
     @abstractmethod
-    def broken(self, command: Any, time_s: Real) -> Any:
+    def applied(self, command: Any, time_s: Real) -> Any:
         """The command as it is carried out."""
 
     @abstractmethod

@@ -46,7 +46,7 @@ class AbstractGuidance(AbstractComponent):
     tracked: ClassVar[bool] = True
 
     @property
-    def hears(self) -> bool:
+    def requires_radio(self) -> bool:
         """Whether it has to know of others by radio."""
         return False
 
@@ -130,7 +130,7 @@ class AbstractGuidance(AbstractComponent):
         """What ``switched`` takes; nothing for guidance without behaviors."""
         return ()
 
-    def switched(self, state: Any, behaviors: Sequence[str]) -> Any:
+    def with_active_behaviors(self, state: Any, behaviors: Sequence[str]) -> Any:
         """The state in which only these behaviors count, of those that guide the vehicle.
 
         Raises:

@@ -79,7 +79,7 @@ class AngleVelocityMotion(eqx.Module):
 class AngleVelocity(AbstractDynamics):
     """Angles that lag behind their commands, and the velocity that follows from them."""
 
-    native: ClassVar[type] = ThrustAttitude
+    command_type: ClassVar[type] = ThrustAttitude
 
     mass_kg: Annotated[Real, POSITIVE]
     angle_time_constant_s: Annotated[Real, POSITIVE]
@@ -213,7 +213,9 @@ class AngleVelocity(AbstractDynamics):
         solids = box_of(self.size_body_m)
         return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
 
-    def carried(self, state: AngleVelocityState, carried: ContactMotion) -> AngleVelocityState:
+    def apply_contact(
+        self, state: AngleVelocityState, carried: ContactMotion
+    ) -> AngleVelocityState:
         """Elsewhere and at another velocity, with the angles that it was led to."""
         motion = carried.motion
         return replace(

@@ -78,7 +78,7 @@ class Disturbance(eqx.Module):
 class AttitudeResponse(AbstractDynamics):
     """Identified attitude-response quadrotor; parameter names follow the identified constants."""
 
-    native: ClassVar[type] = AttitudeThrottle
+    command_type: ClassVar[type] = AttitudeThrottle
 
     mass_kg: Annotated[Real, POSITIVE]
     attitude_gain: Real
@@ -240,7 +240,7 @@ class AttitudeResponse(AbstractDynamics):
         solids = box_of(self.size_body_m)
         return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
 
-    def carried(
+    def apply_contact(
         self, state: AttitudeResponseState, carried: ContactMotion
     ) -> AttitudeResponseState:
         """Elsewhere and at another velocity, in the attitude that its response has led to."""

@@ -59,7 +59,7 @@ class ContactStep(eqx.Module):
     """
 
     feet: LandingGear
-    footing: GroundContact
+    ground_contact: GroundContact
     footholds: FootContact
     pose: Pose
     twist: Twist
@@ -87,7 +87,7 @@ class ContactStep(eqx.Module):
         rest_depth_m = surroundings.gravity_mps2 / frequency_radps**2
         return cls(
             feet=feet,
-            footing=footing,
+            ground_contact=footing,
             footholds=_if_near(
                 surroundings,
                 lambda: _footholds(feet, footing, pose, surroundings, ENTRY * rest_depth_m),
@@ -129,12 +129,12 @@ class ContactStep(eqx.Module):
             self.pose.position_world_m,
             self.twist.velocity_world_mps,
         )
-        gripping = replace(self.footing, grip_x_m=kept[0], grip_y_m=kept[1], over=kept[2])
+        gripping = replace(self.ground_contact, grip_x_m=kept[0], grip_y_m=kept[1], over=kept[2])
         return gripping.stood(touching, met, self.dt_s)
 
     def _airborne(self) -> GroundContact:
         """After a step in which no surface is near."""
-        before = self.footing
+        before = self.ground_contact
         return replace(
             before,
             grip_x_m=jnp.zeros_like(before.grip_x_m),

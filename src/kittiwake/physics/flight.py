@@ -32,7 +32,7 @@ class FlightState(eqx.Module):
 
     phase: Phase[Pose, Any]
     specific_force_body_mps2: Vec3
-    footing: GroundContact | None
+    ground_contact: GroundContact | None
 
     def kinematics(self, twist: Twist) -> Kinematics:
         """The motion in all the forms that people read."""
@@ -110,9 +110,9 @@ class AbstractBody(AbstractDynamics):
         if self.feet is not None:
             self.feet.check_rate(self.body, self.integrator, rate_hz, gravity_mps2)
 
-    def footing(self, state: Any) -> GroundContact | None:
+    def ground_contact(self, state: Any) -> GroundContact | None:
         """How it stands."""
-        return state.flight.footing
+        return state.flight.ground_contact
 
     def collider(self) -> Collider:
         """Its feet, and over them the box around it."""
@@ -139,7 +139,7 @@ class AbstractBody(AbstractDynamics):
     def with_twist(self, motion: Any, twist: Twist) -> Any:
         """What evolves beside the pose, with another twist."""
 
-    def carried(self, state: Any, carried: ContactMotion) -> Any:
+    def apply_contact(self, state: Any, carried: ContactMotion) -> Any:
         """With another pose and twist; actuators as they are."""
         motion = carried.motion
         phase = Phase(
@@ -149,7 +149,7 @@ class AbstractBody(AbstractDynamics):
                 Twist(motion.velocity_world_mps, motion.angular_velocity_body_radps),
             ),
         )
-        flight = FlightState(phase, motion.specific_force_body_mps2, carried.footing)
+        flight = FlightState(phase, motion.specific_force_body_mps2, carried.ground_contact)
         return eqx.tree_at(lambda whole: whole.flight, state, flight)
 
     def flight_begun(
@@ -164,11 +164,11 @@ class AbstractBody(AbstractDynamics):
         self, began: FlightState, twist: Twist, surroundings: Surroundings, dt_s: Real
     ) -> Outside:
         """What acts in the step that begins."""
-        if self.feet is None or began.footing is None:
+        if self.feet is None or began.ground_contact is None:
             return Outside(surroundings, None)
         pose = began.phase.configuration
         stance = ContactStep.begun(
-            self.feet, began.footing, pose, twist, self.body, surroundings, dt_s
+            self.feet, began.ground_contact, pose, twist, self.body, surroundings, dt_s
         )
         return Outside(surroundings, stance)
 

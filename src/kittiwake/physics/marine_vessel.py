@@ -116,7 +116,7 @@ class MarineVessel(AbstractDynamics):
     ``payload_kg`` is a point mass on top of ``mass_kg``, under which the hull sinks and trims.
     """
 
-    native: ClassVar[type] = PropellerSpeeds
+    command_type: ClassVar[type] = PropellerSpeeds
     floats: ClassVar[bool] = True
 
     mass_kg: Annotated[Real, POSITIVE]
@@ -302,7 +302,7 @@ class MarineVessel(AbstractDynamics):
         )
         return mass_kg, np.asarray(center), np.asarray(inertia)
 
-    def carried(self, state: MarineVesselState, carried: ContactMotion) -> MarineVesselState:
+    def apply_contact(self, state: MarineVesselState, carried: ContactMotion) -> MarineVesselState:
         """Pushed and turned by contact; the shafts as they are."""
         pose, motion = state.flight.phase.configuration, state.flight.phase.motion
         q, half_s = pose.q_world_from_body, 0.5 * carried.dt_s

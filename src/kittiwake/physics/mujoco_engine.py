@@ -54,7 +54,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.physics.mujoco_scene import EXTRA, MUJOCO, add_ground, add_solid, plate
+from kittiwake.physics.mujoco_model import EXTRA, MUJOCO, add_ground, add_solid, plate
 from kittiwake.world.world import World
 
 SUBSTEP_S = 0.002
@@ -102,7 +102,7 @@ class MujocoEngine(AbstractContactEngine):
     machine: "_Machine" = eqx.field(static=True)
     substep_s: float = eqx.field(static=True)
 
-    def touches(
+    def contacts(
         self, before: Motions, after: Motions, present: Bool[Array, " bodies"], dt_s: float
     ) -> Contacts:
         """By a call for each world; it has no derivatives."""

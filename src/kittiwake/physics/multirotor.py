@@ -78,7 +78,7 @@ class MultirotorState(eqx.Module):
 class Multirotor(AbstractBody):
     """Four equal rotors, each at its place and with its sense of rotation (+1: to the left)."""
 
-    native: ClassVar[type] = RotorSpeeds
+    command_type: ClassVar[type] = RotorSpeeds
 
     mass_kg: Annotated[Real, POSITIVE]
     inertia_kgm2: Inertia
@@ -314,6 +314,6 @@ class Multirotor(AbstractBody):
             jnp.maximum(-spin * speed * wrench.torque_body_nm.z, 0.0)
             for spin, speed, wrench in zip(self.spins, speeds, rotors, strict=True)
         )
-        footing = state.flight.footing
+        footing = state.flight.ground_contact
         charged = False if footing is None else footing.on_deck > 0
         return self.battery.step(state.battery, power_w, dt_s, charged=charged)

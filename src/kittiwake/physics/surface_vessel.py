@@ -95,7 +95,7 @@ class SurfaceVessel(AbstractDynamics):
     It floats at the height at which it starts; in waves this is its height over the water.
     """
 
-    native: ClassVar[type] = RudderThrust
+    command_type: ClassVar[type] = RudderThrust
     floats: ClassVar[bool] = True
 
     mass_kg: Annotated[Real, POSITIVE]
@@ -287,7 +287,9 @@ class SurfaceVessel(AbstractDynamics):
             added=(level_kg, level_kg, 0.0, 0.0, 0.0, float(added.yaw_kgm2)),
         )
 
-    def carried(self, state: SurfaceVesselState, carried: ContactMotion) -> SurfaceVesselState:
+    def apply_contact(
+        self, state: SurfaceVesselState, carried: ContactMotion
+    ) -> SurfaceVesselState:
         """Pushed along and turned about by contact, on the water as it was."""
         pose, motion = state.phase.configuration, state.phase.motion
         x_ns, y_ns = _in_body(carried.impulse_world_ns, pose.yaw_rad)

@@ -45,7 +45,7 @@ class WrenchBody(AbstractBody):
     ``disc_area_m2`` is what the thrust's air goes through, on its way to those below.
     """
 
-    native: ClassVar[type] = ThrustTorque
+    command_type: ClassVar[type] = ThrustTorque
 
     mass_kg: Annotated[Real, POSITIVE]
     inertia_kgm2: Inertia

@@ -51,7 +51,7 @@ def numbers_of(commands: object, vehicles: Mapping[str, Vehicle]) -> list[float]
     numbers: list[float] = []
     for name, signal in commands.items():
         given = _numbers(name, signal)
-        if name in vehicles and type(signal) is vehicles[name].dynamics.native:
+        if name in vehicles and type(signal) is vehicles[name].dynamics.command_type:
             _check_bounds(name, type(signal), given, vehicles[name].dynamics.command_bounds)
         numbers += given
     return numbers
@@ -80,8 +80,8 @@ def refuse_dead_ends(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
             taken = ", ".join(f"kw.{one.__name__}" for one in SIGNALS if leads_down(one, vehicle))
             message = (
                 f"the command for '{name}' cannot be followed: nothing leads from "
-                f"{kind.__name__} to {vehicle.dynamics.native.__name__}, the vehicle's native "
-                f"command; give one of {taken}"
+                f"{kind.__name__} to {vehicle.dynamics.command_type.__name__}, which the vehicle "
+                f"takes; give one of {taken}"
             )
             raise CascadeError(message, kind.__name__)
 
@@ -90,7 +90,7 @@ def leads_down(kind: type, vehicle: Vehicle) -> bool:
     """Whether a vehicle's controllers lead from a kind of signal to its native one."""
     controllers = [rung.component for rung in vehicle.cascade]
     try:
-        cascade_path(controllers, kind, vehicle.dynamics.native)
+        cascade_path(controllers, kind, vehicle.dynamics.command_type)
     except CascadeError:
         return False
     return True

@@ -43,7 +43,7 @@ from kittiwake.runtime.program_builder import (
 )
 from kittiwake.runtime.row_mapping import RowMapping
 from kittiwake.runtime.state_transfer import transfer_state
-from kittiwake.runtime.tunable import TunableProgram, takes
+from kittiwake.runtime.tunable import LiveProgram, takes
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import Override
@@ -77,7 +77,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         watch: Callable[[Block], None] = lambda _: None,
         problems: SimpleQueue[str] | None = None,
         blocks_hz: float = BLOCKS_HZ,
-        former: TunableProgram | None = None,
+        former: LiveProgram | None = None,
     ) -> None:
         """Of a scenario; ``former`` is the program that an earlier flight went on in."""
         self.program, self.clock, self.watch = program, clock, watch
@@ -95,7 +95,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         # of what it was asked for, what the log was told
         self._told: dict[str, str] = {}
         self._touched = False
-        self._tunable: TunableProgram | None = None
+        self._tunable: LiveProgram | None = None
         self._reading: RowMapping | None = None
         self._own_faults = {name: v.faults for name, v in scenario.vehicles.items()}
         self._requests: SimpleQueue[Request] = SimpleQueue()
@@ -140,7 +140,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         return self._workshop.closed
 
     @property
-    def latest(self) -> TunableProgram | None:
+    def latest(self) -> LiveProgram | None:
         """The program that flights go on in when they are touched, once there is one."""
         return self._workshop.latest
 
@@ -275,7 +275,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Makes only these of a vehicle's behaviors count."""
-        self._ask(lambda fleet, state: fleet.switched(state, vehicle, behaviors))
+        self._ask(lambda fleet, state: fleet.with_active_behaviors(state, vehicle, behaviors))
 
     def change(self, path: str, value: str) -> None:
         """Gives a value of the scenario anew, written as in its file; the newest one counts."""
@@ -308,7 +308,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """What could not be done since one asked last."""
         return [*_waiting(self.problems)]
 
-    def _commands(self, program: TunableProgram) -> dict[str, Any]:
+    def _commands(self, program: LiveProgram) -> dict[str, Any]:
         """What those who have been asked for something are to do now."""
         commands = {}
         for name, maneuver in self.asked.items():
@@ -393,14 +393,14 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         # of the vehicles as they were
         self._abilities = {}
 
-    def _handed_over(self, state: FleetState, program: TunableProgram) -> FleetState:
+    def _handed_over(self, state: FleetState, program: LiveProgram) -> FleetState:
         """The state for another program, which flies from now on."""
         fleet = self.program.fleet if self._tunable is None else self._tunable.fleet
         self._tunable = program
         self._reading = RowMapping.of(self.layout, program.columns)
         return transfer_state(fleet, state, program.fleet, program.fresh)
 
-    def _read(self, program: TunableProgram, tick: int, arrays: list[np.ndarray]) -> Block:
+    def _read(self, program: LiveProgram, tick: int, arrays: list[np.ndarray]) -> Block:
         reading = self._reading
         assert reading is not None
         block: Block = {}

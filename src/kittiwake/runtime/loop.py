@@ -61,7 +61,7 @@ class Flight:
         fails_when_lost: whether a vehicle that leaves its limits ends the flight.
     """
 
-    course: FlightExecutor
+    executor: FlightExecutor
     seed: int
     duration_s: float
     log_every: int
@@ -69,15 +69,15 @@ class Flight:
 
     def __post_init__(self) -> None:
         began = time.perf_counter()
-        self.rate_hz = self.course.rate_hz
-        self.layout = self.course.layout
+        self.rate_hz = self.executor.rate_hz
+        self.layout = self.executor.layout
         self._thinnings = {
             name: Thinning(self.log_every, self.rate_hz, columns)
             for name, columns in self.layout.columns.items()
         }
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
         self.outcome = FlightOutcome()
-        self.state = until(self.course.begin(self.seed, self.last_tick + 1), self.last_tick)
+        self.state = until(self.executor.begin(self.seed, self.last_tick + 1), self.last_tick)
         self.outcome.compile_s = time.perf_counter() - began
 
     def fly(
@@ -98,12 +98,12 @@ class Flight:
         try:
             for block in self._blocks(stopped):
                 # a lost vehicle stands still, so the state after the block shows what it has left
-                kept, verdict = watch.look(block, lambda: self.course.violations(self.state))
+                kept, verdict = watch.look(block, lambda: self.executor.violations(self.state))
                 if verdict is not None:
                     self._await_judgment()
                 tick += len(next(iter(kept.values())))
                 noted_s = (tick - 1) / self.rate_hz
-                watch.events += [Event(noted_s, *notice) for notice in self.course.notices()]
+                watch.events += [Event(noted_s, *notice) for notice in self.executor.notices()]
                 if verdict is None and tick <= self.last_tick and (why := stopped()):
                     verdict = Verdict("failed", f"{why} at {noted_s:g} s")
                 ended = verdict is not None or tick > self.last_tick
@@ -128,15 +128,15 @@ class Flight:
         """Fly on, without rows, until the task has judged the loss that ends the flight."""
         judged_tick = judges_at(self.state)
         while judged_tick is not None and (tick := int(self.state.tick)) <= judged_tick:
-            self.state, _ = self.course.fly(self.state, tick)
+            self.state, _ = self.executor.fly(self.state, tick)
 
     def _blocks(self, stopped: Callable[[], str | None]) -> Iterator[Block]:
         """Rows by vehicle, up to and with the last tick."""
         tick = 0
         while tick <= self.last_tick:
-            while not (self.course.due(tick) or stopped()):
+            while not (self.executor.due(tick) or stopped()):
                 pass
-            self.state, block = self.course.fly(self.state, tick)
+            self.state, block = self.executor.fly(self.state, tick)
             kept = min(len(next(iter(block.values()))), self.last_tick + 1 - tick)
             tick += kept
             yield {name: rows[:kept] for name, rows in block.items()}

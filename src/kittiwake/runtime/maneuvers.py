@@ -345,7 +345,7 @@ def _by_mode(asked: Any, able: Ability) -> Any:
     """A signal that a vehicle takes itself, or as a mode with its command."""
     if type(asked) in able.takes or not _flown_by_modes(able) or type(asked) not in OF_MODES:
         return asked
-    return ModeCommand(0.0).told(asked)
+    return ModeCommand(0.0).with_command(asked)
 
 
 def _at_most(vector: Place, length: float) -> Place:

@@ -94,7 +94,7 @@ class Program:
         """
         found: dict[str, VehicleReport] = {}
         for group, own in zip(self.fleet.groups, state.groups, strict=True):
-            told = own.told
+            told = own.broadcast
             assert told is not None, "only those with a radio tell anything"
             place, velocity = (
                 np.stack([np.asarray(part, float) for part in (v.x, v.y, v.z)], axis=1)

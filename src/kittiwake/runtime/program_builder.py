@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.heap import trim_heap
-from kittiwake.runtime.tunable import TunableProgram
+from kittiwake.runtime.tunable import LiveProgram
 from kittiwake.scenario.dormant_faults import with_dormant_faults
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.tasks.task_commander import fleet_of
@@ -30,7 +30,7 @@ class PendingChange(NamedTuple):
 class Built(NamedTuple):
     """What was built: a program, another one than before or not, or new numbers for that; news."""
 
-    program: TunableProgram
+    program: LiveProgram
     is_another: bool
     tune: Callable[[], None] | None
     news: Sequence[Notice]
@@ -50,7 +50,7 @@ class BuildRequest:
     single_precision: bool
     steps: int
     seed: int
-    former: TunableProgram | None
+    former: LiveProgram | None
 
 
 class ProgramBuilder:
@@ -73,7 +73,7 @@ class ProgramBuilder:
         self.scenario = scenario
         self._problems, self._built = problems, built
         self._order: BuildRequest | None = None
-        self._latest: TunableProgram | None = None
+        self._latest: LiveProgram | None = None
         self._failing: dict[str, dict[str, float]] = {}
         self._latest_failing: Mapping[str, Mapping[str, float]] = {}
         # what is wanted and not begun, and what is being built
@@ -93,7 +93,7 @@ class ProgramBuilder:
         return self._tried
 
     @property
-    def latest(self) -> TunableProgram | None:
+    def latest(self) -> LiveProgram | None:
         """The newest program; None before there is one."""
         return self._latest
 
@@ -205,14 +205,14 @@ class ProgramBuilder:
         self._built(Built(program, is_another, tune, news))
         self._latest, self._latest_failing = program, failing
 
-    def _program(self, order: BuildRequest, fleet: Any, ready: Scenario) -> TunableProgram:
+    def _program(self, order: BuildRequest, fleet: Any, ready: Scenario) -> LiveProgram:
         if self._latest is not None and self._latest.fits(fleet):
             return self._latest
         former = order.former
         if self._latest is None and former is not None and former.fits(fleet):
             former.begin_anew(fleet, ready.vehicles, order.seed)
             return former
-        program = TunableProgram(fleet, ready.vehicles, order.steps, order.seed)
+        program = LiveProgram(fleet, ready.vehicles, order.steps, order.seed)
         # a flight that is watched may go on for hours
         trim_heap()
         return program

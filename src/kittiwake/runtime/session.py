@@ -11,7 +11,7 @@ from kittiwake.runtime.live_executor import BLOCKS_HZ, LiveExecutor
 from kittiwake.runtime.loop import STOPPED, Follow
 from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.runtime.tunable import TunableProgram
+from kittiwake.runtime.tunable import LiveProgram
 from kittiwake.runtime.watch import Block
 from kittiwake.scenario.scenario import Scenario
 
@@ -53,12 +53,12 @@ class Session:
 
     def fly(self, folder: Path, follow: Follow = lambda _: _unseen) -> Log:
         """Flies into a folder, to the end or until it is to begin again or to close."""
-        with self.course:
-            flight = self.simulation.flight(seed=self.seed, course=self.course)
+        with self.executor:
+            flight = self.simulation.flight(seed=self.seed, executor=self.executor)
             log = fly_into(self.simulation, flight, folder, follow(flight), self._ended)
             reason = (log.summary or {}).get("reason") or ""
             if reason.startswith((STOPPED, self._reason)) and not self._again.is_set():
-                self.course.abandon()
+                self.executor.abandon()
             return log
 
     def wait(self) -> bool:
@@ -77,7 +77,7 @@ class Session:
         """Gets ready for the flight that was asked for."""
         self._again.clear()
         self.clock.begin()
-        self._begin(self.course.wanted, self._next_seed, self.course.latest)
+        self._begin(self.executor.wanted, self._next_seed, self.executor.latest)
 
     def close(self, reason: str = STOPPED) -> None:
         """Ends the flight for a reason, and there is to be no other."""
@@ -86,13 +86,13 @@ class Session:
         self._closed.set()
         self.clock.end()
 
-    def _begin(self, scenario: Scenario, seed: int, former: TunableProgram | None = None) -> None:
+    def _begin(self, scenario: Scenario, seed: int, former: LiveProgram | None = None) -> None:
         self.seed = seed
         self.simulation = Simulation(scenario)
         program = self.simulation.program
         # what was wrong with a change may turn out in the flight that is to have it
         parts = (scenario, program, self.clock, self._watch, self.problems, self._blocks_hz)
-        self.course = LiveExecutor(*parts, former=former)
+        self.executor = LiveExecutor(*parts, former=former)
 
     def _ended(self) -> str | None:
         return self._reason if self._again.is_set() or self._closed.is_set() else None

@@ -100,9 +100,9 @@ class Simulation:
         self,
         duration_s: Real | None = None,
         seed: int | None = None,
-        course: FlightExecutor | None = None,
+        executor: FlightExecutor | None = None,
     ) -> Flight:
-        """A flight ready to be flown into a sink, on its own unless a course is given.
+        """A flight ready to be flown into a sink, on its own unless an executor is given.
 
         Raises:
             ScenarioError: if it would have no step, or no room for its log.
@@ -111,7 +111,7 @@ class Simulation:
             duration_s = _duration(duration_s)
         self.scenario.check_flight(duration_s)
         return Flight(
-            course=course or CompiledExecutor(self.program),
+            executor=executor or CompiledExecutor(self.program),
             seed=self.scenario.seed if seed is None else seed,
             duration_s=self.scenario.duration_s if duration_s is None else duration_s,
             log_every=self.scenario.log_every,

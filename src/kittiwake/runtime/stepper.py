@@ -98,7 +98,7 @@ class Stepper:
         """From the next physics step on only these of a vehicle's behaviors count."""
         with self._mode():
             state = self._packing.unpack(self._floats, self._words)
-            switched = self._fleet.switched(state, vehicle, behaviors)
+            switched = self._fleet.with_active_behaviors(state, vehicle, behaviors)
             self._floats, self._words = self._pack(switched)
 
     def observe(self) -> dict[str, Observation]:

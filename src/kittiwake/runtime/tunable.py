@@ -39,7 +39,7 @@ class Written(NamedTuple):
     addressed: np.ndarray
 
 
-class TunableProgram:
+class LiveProgram:
     """Blocks of ``steps`` steps of a tunable fleet."""
 
     def __init__(
@@ -144,7 +144,7 @@ class TunableProgram:
             )
             for kinds, written in zip(self._kinds, orders, strict=True)
         ]
-        return fleet.obeying(state, given)
+        return fleet.step_with_commands(state, given)
 
     def _written(self, commands: Mapping[str, Any]) -> list[list[Written]]:
         """Commands as arrays; what is not addressed asks for nothing."""

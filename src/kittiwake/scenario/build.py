@@ -114,7 +114,7 @@ class _Builder:
         if (
             world is not None
             and world.radio is None
-            and any(one.hears for one in _guidances(vehicles))
+            and any(one.requires_radio for one in _guidances(vehicles))
         ):
             world = replace(world, radio=self.components.scheduled(RADIOS, "ideal", RADIO_KEY))
         joystick = JoystickSettings()

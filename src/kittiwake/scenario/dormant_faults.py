@@ -71,7 +71,7 @@ def _with_dormant_faults(vehicle: Vehicle, failing: Failures) -> Vehicle:
 def _faults(vehicle: Vehicle, at_s: float) -> list[AbstractFault]:
     """Of each part that drives the vehicle."""
     kinds: list[type[AbstractFault]] = [FAULTS.find(name) for name in FAULTS.names()]
-    native = vehicle.dynamics.native
+    native = vehicle.dynamics.command_type
     return [fault for kind in kinds if kind.command is native for fault in kind.every(at_s)]
 
 

@@ -11,7 +11,7 @@ from kittiwake.core.commands import MotorsOff, VelocityYaw
 from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.cascade import Rung, cascade_path, controller_name
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.physics.mujoco_renderer import mujoco_renderer
+from kittiwake.rendering.camera_renderer import mujoco_renderer
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.joystick_settings import JoystickSettings
@@ -173,7 +173,7 @@ def _pictured(vehicle: Vehicle) -> int:
 def _passed_over(vehicle: Vehicle) -> list[str]:
     """Of controllers that the scenario names and that its guidance does not come through."""
     rungs = [rung.component for rung in vehicle.cascade]
-    native = vehicle.dynamics.native
+    native = vehicle.dynamics.command_type
     starts = [one for one in vehicle.guidance.component.command_types() if one is not MotorsOff]
     if not starts:
         # somebody else will give it commands
@@ -203,7 +203,7 @@ def _fed_in_vain(vehicle: Vehicle, known: dict[type, bool]) -> list[str]:
     if not vehicle.guidance.component.feeds_forward:
         return []
     rungs = [rung.component for rung in vehicle.cascade]
-    way = cascade_path(rungs, VelocityYaw, vehicle.dynamics.native)
+    way = cascade_path(rungs, VelocityYaw, vehicle.dynamics.command_type)
     if not way:
         return []
     first = rungs[way[0]]

@@ -127,7 +127,7 @@ def _refuse_gains(controllers: str) -> None:
 def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
     """Refuses controllers that no vehicle's way down the ladder leads through."""
     for name, vehicle in scenario.vehicles.items():
-        signals, native = vehicle.guidance.component.command_types(), vehicle.dynamics.native
+        signals, native = vehicle.guidance.component.command_types(), vehicle.dynamics.command_type
         signal, *_ = signals
         rungs = [rung.component for rung in vehicle.cascade]
         ways = [i for start in signals for i in cascade_path(rungs, start, native)]

@@ -134,7 +134,7 @@ class VehicleBuilder:
         bridges = self._bridges(model, dynamics, path)
         if guidance is not None:
             self._check_ladder(
-                guidance, avoidance, controllers, bridges, model.dynamics.native, path
+                guidance, avoidance, controllers, bridges, model.dynamics.command_type, path
             )
         if dynamics is not None:
             self._check_dynamics(dynamics, start, path)
@@ -398,12 +398,12 @@ def _shared(one: Any, other: Any) -> Any:
 
 
 def _refuse_unfit(fault: AbstractFault, vehicle: type[AbstractDynamics]) -> None:
-    if fault.command is vehicle.native:
+    if fault.command is vehicle.command_type:
         return
-    fitting = [name for name in FAULTS.names() if FAULTS.find(name).command is vehicle.native]
+    fitting = [name for name in FAULTS.names() if FAULTS.find(name).command is vehicle.command_type]
     message = (
         f"{FAULTS.name_of(type(fault))} breaks {fault.command.__name__}, and this vehicle is "
-        f"commanded by {vehicle.native.__name__}; faults of such a vehicle: "
+        f"commanded by {vehicle.command_type.__name__}; faults of such a vehicle: "
         f"{', '.join(fitting) or 'none is registered'}"
     )
     raise ScenarioError(message)

@@ -67,7 +67,7 @@ class AbstractRanging(AbstractSensor):
         """A reading of all that it can tell."""
         return self.measures(ranges_m, valid)
 
-    def told(self, state: Any, now: Any) -> tuple[Any, Any]:
+    def reported(self, state: Any, now: Any) -> tuple[Any, Any]:
         """The next state, and what it says of a reading; all, if it remembers nothing."""
         return state, now
 
@@ -89,13 +89,13 @@ class AbstractRanging(AbstractSensor):
         del dt_s
         answers = self.answers_m(ray_scene(inputs), inputs)
         now = self._reading(answers, self.noise_m(key, answers.shape))
-        return *self.told(state, now), self._ideal(answers)
+        return *self.reported(state, now), self._ideal(answers)
 
     def _ideal(self, answers_m: Ranges) -> Any:
         return self._reading(answers_m, jnp.zeros_like(answers_m))
 
     def _reading(self, answers_m: Ranges, noise_m: Ranges) -> Any:
-        ranges_m = self.reach().told_m(answers_m, noise_m)
+        ranges_m = self.reach().reported_m(answers_m, noise_m)
         return self.measurement(ranges_m, jnp.isfinite(answers_m))
 
 

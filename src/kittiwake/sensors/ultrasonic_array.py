@@ -135,7 +135,7 @@ class UltrasonicArray(AbstractUltrasonic):
         """Of all five."""
         return TurnsMeasurement(ranges_m, valid, jnp.ones(len(SENSORS), bool))
 
-    def told(
+    def reported(
         self, state: UltrasonicArrayState, now: TurnsMeasurement
     ) -> tuple[UltrasonicArrayState, TurnsMeasurement]:
         """What is said in the slot that begins; a step is a slot."""

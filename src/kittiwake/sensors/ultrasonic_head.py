@@ -119,7 +119,7 @@ class UltrasonicHead(AbstractHead):
         answer = jnp.where(reached, reach.echo_m(around, view, ray, hit), jnp.inf)
 
         def reading(noise_m: Real) -> HeadMeasurement:
-            told = reach.told_m(answer, noise_m)
+            told = reach.reported_m(answer, noise_m)
             return HeadMeasurement(told, jnp.isfinite(answer), state.pitch_rad, state.yaw_rad)
 
         spread = jax.random.uniform(key, (), jnp.result_type(float), -1.0, 1.0)

@@ -99,7 +99,7 @@ class Reach(eqx.Module):
         inside = (distance_m >= self.nearest_m) & (distance_m <= self.farthest_m)
         return jnp.where(inside, distance_m, jnp.inf)
 
-    def told_m(self, answer_m: Ranges, noise_m: Ranges) -> Float[Array, "..."]:
+    def reported_m(self, answer_m: Ranges, noise_m: Ranges) -> Float[Array, "..."]:
         """What is read of answers; the longest range where there is none."""
         read = jnp.clip(answer_m + noise_m, self.nearest_m, self.farthest_m)
         return jnp.where(jnp.isfinite(answer_m), read, self.farthest_m)

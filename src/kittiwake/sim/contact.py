@@ -62,7 +62,7 @@ def resolve_contacts(
     after = [row for _, row in platforms] + [jax.vmap(_row)(motion) for motion in free]
     valid = [move.states.status == 0 for move in moves]
     present = jnp.concatenate([jnp.ones(len(platforms), bool), *valid])
-    found = engine.touches(
+    found = engine.contacts(
         jnp.concatenate(before), jnp.concatenate(after), present, float(clock.dt_s)
     )
     ends = np.cumsum([len(platforms), *(len(move.group.names) for move in moves)]).tolist()
@@ -92,7 +92,7 @@ def _moved(
 ) -> VehicleState:
     """A vehicle's state, by the engine if it touched something."""
     body, own = vehicle.dynamics, state.dynamics
-    footing = body.footing(own)
+    footing = body.ground_contact(own)
     if footing is not None:
         # its own model has counted the step as one in the air
         earlier = replace(footing, airborne_s=footing.airborne_s - dt_s)
@@ -100,7 +100,7 @@ def _moved(
         footing = earlier.stood(
             met.feet, SurfaceApproach.of(met.surface, around.decks, place, velocity), dt_s
         )
-    carried = body.carried(
+    carried = body.apply_contact(
         own,
         ContactMotion(
             _motion(met.motion, before, around, dt_s),

@@ -147,9 +147,9 @@ class Fleet(eqx.Module):
         self, state: FleetState, commands: Mapping[str, Any] | None = None
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """The state one step later, and what each group was, saw and did at this one."""
-        return self.obeying(state, self.orders(commands or {}))
+        return self.step_with_commands(state, self.orders(commands or {}))
 
-    def obeying(
+    def step_with_commands(
         self, state: FleetState, orders: Sequence[tuple[vehicle_step.ExternalCommand, ...]]
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """The same under orders: of each group those of each kind, and who is to obey them."""
@@ -228,13 +228,17 @@ class Fleet(eqx.Module):
         """
         return self._told(state, name, lambda guidance, own: guidance.jump_to_step(own, step))
 
-    def switched(self, state: FleetState, name: str, behaviors: Sequence[str]) -> FleetState:
+    def with_active_behaviors(
+        self, state: FleetState, name: str, behaviors: Sequence[str]
+    ) -> FleetState:
         """The state in which only these of a vehicle's behaviors count.
 
         Raises:
             CommandError: if there is no such vehicle, or no such behavior.
         """
-        return self._told(state, name, lambda guidance, own: guidance.switched(own, behaviors))
+        return self._told(
+            state, name, lambda guidance, own: guidance.with_active_behaviors(own, behaviors)
+        )
 
     def _told(
         self, state: FleetState, name: str, change: Callable[[AbstractGuidance, Any], Any]
@@ -283,7 +287,7 @@ class Fleet(eqx.Module):
         message = f"there is no vehicle '{name}'. {did_you_mean(name, list(self.names))}"
         raise CommandError(message)
 
-    def joining(self, state: FleetState, tick: Count) -> FleetState:
+    def reset_at_tick(self, state: FleetState, tick: Count) -> FleetState:
         """A state that begins on a clock which stands at a tick already.
 
         What runs less often than at each step runs when it begins, and then again as soon as the

@@ -44,7 +44,7 @@ def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
         *to_blocks(motion_columns(snapshot.truth)),
         *to_blocks(snapshot.command, "cmd_"),
         *to_blocks(snapshot.actuators, "act_"),
-        *to_blocks(_footing_columns(snapshot.footing)),
+        *to_blocks(_footing_columns(snapshot.ground_contact)),
         *(block for name, sample in snapshot.samples.items() for block in _told(name, sample)),
         *to_blocks(estimated),
         *to_blocks(_covariances(snapshot.uncertainty), "estimate."),

@@ -32,7 +32,7 @@ class VehicleState(eqx.Module):
     avoidance: tuple[Held, ...]
     status: Count
     streams: dict[str, PRNGKeyArray]
-    told: StateReport | None = None
+    broadcast: StateReport | None = None
 
 
 class FleetState(eqx.Module):
@@ -62,7 +62,7 @@ class Snapshot(eqx.Module):
     setpoint: Any
     command: Any
     actuators: dict[str, Real]
-    footing: GroundContact | None
+    ground_contact: GroundContact | None
     faults: Count | None
     legs: Count
     phase: Count | None

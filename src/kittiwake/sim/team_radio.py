@@ -80,7 +80,8 @@ def broadcast(
 ) -> Broadcast:
     """What all vehicles told at the step before."""
     told = [
-        (state.told, truth.position_world_m) for state, truth in zip(groups, truths, strict=True)
+        (state.broadcast, truth.position_world_m)
+        for state, truth in zip(groups, truths, strict=True)
     ]
     reports, places = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *told)
     present = jnp.concatenate([state.status == 0 for state in groups])

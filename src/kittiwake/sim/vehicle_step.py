@@ -109,7 +109,7 @@ def begin(
         status=jnp.asarray(0, jnp.int32),
         streams=streams,
         # all know where they begin
-        told=None if world.radio is None else _report(start),
+        broadcast=None if world.radio is None else _report(start),
     )
     return _holding(vehicle, state, start, surroundings, samples, dt_s)
 
@@ -197,7 +197,7 @@ def act(
         avoidance=decision.avoidance,
         status=status,
         streams=state.streams,
-        told=None if state.told is None else _report(perceived.estimate),
+        broadcast=None if state.broadcast is None else _report(perceived.estimate),
     )
     snapshot = Snapshot(
         truth=truth,
@@ -208,7 +208,7 @@ def act(
         setpoint=decision.setpoint,
         command=command,
         actuators=vehicle.dynamics.actuators(state.dynamics),
-        footing=vehicle.dynamics.footing(state.dynamics),
+        ground_contact=vehicle.dynamics.ground_contact(state.dynamics),
         faults=_faults(vehicle, clock),
         legs=vehicle.guidance.component.legs(later.guidance.state),
         phase=_phase(vehicle, later),
@@ -433,7 +433,7 @@ def _run_cascade_from(
         return asked
 
     signal = clear(signal)
-    for i in cascade_path(rungs, type(signal), vehicle.dynamics.native):
+    for i in cascade_path(rungs, type(signal), vehicle.dynamics.command_type):
         ladder[i], signal = run(
             vehicle.cascade[i],
             state.cascade[i],
@@ -447,9 +447,9 @@ def _run_cascade_from(
 
 def _applied(vehicle: Vehicle, command: Any, clock: Clock) -> Any:
     """The command inside the vehicle's bounds, and as far as what is broken lets it."""
-    command = vehicle.dynamics.taken(command)
+    command = vehicle.dynamics.limit_command(command)
     for fault in vehicle.faults:
-        command = fault.broken(command, clock.time_s)
+        command = fault.applied(command, clock.time_s)
     return as_arrays(command)
 
 
@@ -476,7 +476,7 @@ def _faults(vehicle: Vehicle, clock: Clock) -> Count | None:
     """How many of a vehicle's faults have begun; None for one without any."""
     if not vehicle.faults:
         return None
-    return sum(jnp.asarray(fault.begun(clock.time_s), jnp.int32) for fault in vehicle.faults)
+    return sum(jnp.asarray(fault.is_active(clock.time_s), jnp.int32) for fault in vehicle.faults)
 
 
 def _phase(vehicle: Vehicle, state: VehicleState) -> Count | None:

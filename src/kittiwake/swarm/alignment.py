@@ -13,7 +13,7 @@ from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.swarm.mates import count_mates, over_mates
+from kittiwake.swarm.teammates import count_mates, over_mates
 
 
 class Alignment(AbstractBehavior):
@@ -21,7 +21,7 @@ class Alignment(AbstractBehavior):
 
     gain: Annotated[Real, NOT_NEGATIVE] = 0.5
 
-    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
+    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """Nothing where there are none."""
         number = count_mates(peers)
         whole = over_mates(peers, lambda mate: mate.velocity_world_mps)

@@ -11,7 +11,7 @@ from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.swarm.mates import middle_world_m
+from kittiwake.swarm.teammates import middle_world_m
 
 
 class Cohesion(AbstractBehavior):
@@ -19,6 +19,6 @@ class Cohesion(AbstractBehavior):
 
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.3
 
-    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
+    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """In proportion to the way there."""
         return (middle_world_m(own, peers) - own.position_world_m) * self.gain_hz

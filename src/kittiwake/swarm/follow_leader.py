@@ -23,7 +23,7 @@ class FollowLeader(AbstractBehavior):
     offset_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5
 
-    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
+    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """With the leader's velocity; nothing while it is not heard."""
         leader = peers.leader
         way = leader.position_world_m + self.offset_world_m - own.position_world_m

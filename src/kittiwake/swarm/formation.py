@@ -21,7 +21,7 @@ from kittiwake.core.neighbors import Neighbor, NeighborTable
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.swarm.mates import count_mates, over_mates
+from kittiwake.swarm.teammates import count_mates, over_mates
 
 Shape = Literal["line", "column", "wedge", "circle", "grid"]
 
@@ -43,7 +43,7 @@ class Formation(AbstractBehavior):
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.6
     feed_forward: Annotated[Real, NOT_NEGATIVE] = 0.5
 
-    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
+    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """To its own place, at the velocity of the others."""
 
         def middle(mate: Neighbor) -> Vec3:

@@ -11,7 +11,7 @@ from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
-from kittiwake.swarm.hearing import peers_of, with_leaders
+from kittiwake.swarm.neighbor_table import peers_of, with_leaders
 from kittiwake.world.radio import AbstractRadio, Broadcast
 
 MOST = Bounds(1.0, 256.0)

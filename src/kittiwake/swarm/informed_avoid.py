@@ -30,7 +30,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
 from kittiwake.interfaces.build_context import BuildContext
-from kittiwake.swarm.mates import over_heard
+from kittiwake.swarm.teammates import over_heard
 from kittiwake.world.ray import AbstractObstacle, nearest_obstacle
 
 # of the way ahead, that are compared with the map
@@ -79,7 +79,7 @@ class InformedAvoid(AbstractBehavior):
         known = KnownWorld(world.obstacles, world.ground_z_m)
         return eqx.tree_at(lambda own: own.known, self, known, is_leaf=lambda leaf: leaf is None)
 
-    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
+    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """Away from all that would come too near."""
         aside = over_heard(peers, lambda peer: self._from_peer(own, peer))
         return aside if self.known is None else aside + self._from_map(own, self.known)

@@ -28,8 +28,8 @@ from kittiwake.core.neighbors import NeighborTable, Roster, StateReport
 from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.swarm.hearing import peers_of, with_leaders
 from kittiwake.swarm.ideal_radio import MOST
+from kittiwake.swarm.neighbor_table import peers_of, with_leaders
 from kittiwake.world.radio import AbstractRadio, Broadcast
 
 # what is remembered of all vehicles at once

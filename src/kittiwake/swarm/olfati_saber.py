@@ -27,7 +27,7 @@ from kittiwake.core.neighbors import Neighbor, NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.swarm.mates import over_mates
+from kittiwake.swarm.teammates import over_mates
 
 EPSILON = 0.1
 A = B = 5.0
@@ -54,7 +54,7 @@ class OlfatiSaber(AbstractBehavior):
     velocity_gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.6
     response_s: Annotated[Real, POSITIVE] = 0.5
 
-    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
+    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """The present velocity, changed by what u makes of it in tau."""
         return own.velocity_world_mps + self._u(own, peers) * self.response_s
 

@@ -13,7 +13,7 @@ from kittiwake.core.neighbors import Neighbor, NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.swarm.mates import over_heard
+from kittiwake.swarm.teammates import over_heard
 
 
 class Separation(AbstractBehavior):
@@ -22,7 +22,7 @@ class Separation(AbstractBehavior):
     distance_m: Annotated[Real, POSITIVE] = 3.0
     gain_m2ps: Annotated[Real, NOT_NEGATIVE] = 1.0
 
-    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
+    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """The faster, the nearer they are; nothing from one at the very same place."""
 
         def away(peer: Neighbor) -> Vec3:

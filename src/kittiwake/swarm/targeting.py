@@ -16,7 +16,7 @@ from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.swarm.mates import middle_world_m
+from kittiwake.swarm.teammates import middle_world_m
 
 
 class Targeting(AbstractBehavior):
@@ -25,6 +25,6 @@ class Targeting(AbstractBehavior):
     target_world_m: Vec3 = eqx.field(kw_only=True)
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5
 
-    def wish_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
+    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
         """In proportion to the way there."""
         return (self.target_world_m - middle_world_m(own, peers)) * self.gain_hz

@@ -39,7 +39,7 @@ class ActionMapping:
     kind: type
     spans: Mapping[str, Span]
     fixed: Mapping[str, float] = field(default_factory=dict)
-    told: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses columns that the signal does not have."""
@@ -71,10 +71,10 @@ class ActionMapping:
             else jnp.zeros((), dtype)
             for name, span in self.spans.items()
         ]
-        said = jnp.zeros(len(self.told), dtype) if told is None else told
+        said = jnp.zeros(len(self.reports), dtype) if told is None else told
         return jnp.clip(jnp.concatenate([jnp.stack(asked), said]), -1.0, 1.0)
 
     @property
     def names(self) -> tuple[str, ...]:
         """What an agent's action consists of."""
-        return (*self.spans, *self.told)
+        return (*self.spans, *self.reports)

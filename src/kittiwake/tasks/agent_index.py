@@ -41,7 +41,7 @@ class AgentIndex:
     others: tuple[str, ...]
     group: int
     lanes: tuple[int, ...]
-    told: int
+    reports: int
 
     @classmethod
     def of(cls, fleet: Fleet, agents: tuple[str, ...], told: int) -> "AgentIndex":
@@ -77,9 +77,9 @@ class AgentIndex:
         groups[self.group] = groups[self.group].starting(merged)
         return replace(fleet, groups=tuple(groups))
 
-    def nothing_told(self) -> Float[Array, "agents told"]:
+    def no_reports(self) -> Float[Array, "agents told"]:
         """What agents have told before they act."""
-        return jnp.zeros((len(self.agents), self.told), jnp.result_type(float))
+        return jnp.zeros((len(self.agents), self.reports), jnp.result_type(float))
 
     def scene(
         self,
@@ -135,7 +135,7 @@ class AgentIndex:
         group = fleet.groups[number]
         lanes = len(group.names)
         if commands is None:
-            nothing = as_arrays(zero_command(group.vehicle.dynamics.native))
+            nothing = as_arrays(zero_command(group.vehicle.dynamics.command_type))
             command = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (lanes,)), nothing)
         else:
             command = commands[number]
@@ -176,7 +176,7 @@ def _agent(
         estimate=seen.estimate,
         measurements={name: sample.measurement for name, sample in seen.samples.items()},
         command=command,
-        told=told,
+        reports=told,
         actuators=as_arrays(vehicle.dynamics.actuators(dynamics)),
         surroundings=seen.surroundings,
         number=number,

@@ -108,12 +108,12 @@ class Env:
             raise ScenarioError(message) from None
         self.max_steps = round(scenario.duration_s * float(task.rate_hz))
         self.vehicles = [scenario.vehicles[name] for name in self.agents]
-        check_requirements(scenario, task.needs, self.agents)
-        self.rung = task.rung(self.vehicles[0])
+        check_requirements(scenario, task.requirements, self.agents)
+        self.action_mapping = task.action_mapping(self.vehicles[0])
         for name, vehicle in zip(self.agents, self.vehicles, strict=True):
-            check_command_type(name, vehicle, self.rung)
+            check_command_type(name, vehicle, self.action_mapping)
         self.randomization = Randomization.of(scenario) if randomized else Randomization()
-        self.cast = AgentIndex.of(self.fleet, self.agents, len(self.rung.told))
+        self.agent_index = AgentIndex.of(self.fleet, self.agents, len(self.action_mapping.reports))
 
     @property
     def name(self) -> str:
@@ -124,12 +124,12 @@ class Env:
     @property
     def action_names(self) -> tuple[str, ...]:
         """What one agent's actions ask for."""
-        return self.rung.names
+        return self.action_mapping.names
 
     @property
     def action_size(self) -> int:
         """How many numbers all agents choose."""
-        return len(self.agents) * len(self.rung.names)
+        return len(self.agents) * len(self.action_mapping.names)
 
     @cached_property
     def space(self) -> Space:
@@ -204,7 +204,7 @@ class Env:
     ) -> EnvStep:
         """The same while worlds are mapped over along a named axis and share their clock."""
         fleet = replace(self.randomization.flown(self.fleet, state.drawn), shared_axis=axis)
-        rows = jnp.zeros((len(self.agents), len(self.rung.names)), jnp.result_type(float))
+        rows = jnp.zeros((len(self.agents), len(self.action_mapping.names)), jnp.result_type(float))
         signals: dict[str, Any] = {}
         if action is not None:
             if jnp.shape(action) != (self.action_size,):
@@ -216,14 +216,16 @@ class Env:
                     message += f", of each of {len(self.agents)} agents"
                 raise ValueError(message)
             rows = jnp.reshape(action, rows.shape)
-            signals = {name: self.rung.command(rows[i]) for i, name in enumerate(self.agents)}
-        told = jnp.clip(rows[:, len(self.rung.spans) :], -1.0, 1.0)
+            signals = {
+                name: self.action_mapping.command(rows[i]) for i, name in enumerate(self.agents)
+            }
+        told = jnp.clip(rows[:, len(self.action_mapping.spans) :], -1.0, 1.0)
 
         def once(
             world: tuple[FleetState, Perceived],
         ) -> tuple[tuple[FleetState, Perceived], list[Any]]:
             now, perceived = world
-            scene = self.cast.scene(
+            scene = self.agent_index.scene(
                 fleet, now, perceived, None, told, state.steps >= self.max_steps
             )
             others = self.task.others(state.goal, scene)
@@ -237,7 +239,9 @@ class Env:
             )
         (later, perceived), commands = once(world)
         steps = state.steps + 1
-        scene = self.cast.scene(fleet, later, perceived, commands, told, steps >= self.max_steps)
+        scene = self.agent_index.scene(
+            fleet, later, perceived, commands, told, steps >= self.max_steps
+        )
         goal = as_arrays(self.task.proceed(state.goal, scene, key))
         rewards, terminated = self.judge(goal, scene, perceived)
         truncated = scene.last & ~terminated
@@ -290,14 +294,16 @@ class Env:
     def scene(self, state: EnvState) -> TaskScene:
         """A world between two steps, without what agents did and told in the last one."""
         fleet = self.randomization.flown(self.fleet, state.drawn)
-        told, seen = self.cast.nothing_told(), self._seen_in(fleet, state)
+        told, seen = self.agent_index.no_reports(), self._seen_in(fleet, state)
         last = state.steps >= self.max_steps
-        return self.cast.scene(fleet, state.fleet, seen, None, told, last)
+        return self.agent_index.scene(fleet, state.fleet, seen, None, told, last)
 
     def believed(self, state: EnvState) -> Kinematics:
         """How agents believe to move, along a leading axis."""
         fleet = self.randomization.flown(self.fleet, state.drawn)
-        return self.cast.picked(self._seen_in(fleet, state).groups[self.cast.group].estimate)
+        return self.agent_index.picked(
+            self._seen_in(fleet, state).groups[self.agent_index.group].estimate
+        )
 
     def elapsed_s(self, state: EnvState) -> Real:
         """How long an episode has lasted."""
@@ -319,7 +325,7 @@ class Env:
             elapsed_s: how long the episode has lasted there.
         """
         fleet = self.randomization.flown(self.fleet, state.drawn)
-        fleet = self.cast.starting(fleet, jax.vmap(_moving)(motion))
+        fleet = self.agent_index.starting(fleet, jax.vmap(_moving)(motion))
         ticks = jnp.round(elapsed_s * fleet.rate_hz).astype(jnp.int32)
         begun = replace(fleet.init(key), began=-ticks)
         steps = ticks // self.every
@@ -358,11 +364,11 @@ class Env:
         keys = named_each(key, [Stream.RANDOMIZE, Stream.STARTS, Stream.FLEET, Stream.GOAL])
         drawn = self.randomization.draw(keys[Stream.RANDOMIZE], difficulty)
         fleet = self._placed(self.randomization.applied(self.fleet, drawn), keys[Stream.STARTS])
-        begun = fleet.joining(fleet.init(keys[Stream.FLEET]), tick)
+        begun = fleet.reset_at_tick(fleet.init(keys[Stream.FLEET]), tick)
         perceived = fleet.perceive(begun)
         zero = jnp.zeros((), jnp.int32)
-        scene = self.cast.scene(
-            fleet, begun, perceived, None, self.cast.nothing_told(), zero >= self.max_steps
+        scene = self.agent_index.scene(
+            fleet, begun, perceived, None, self.agent_index.no_reports(), zero >= self.max_steps
         )
         goal = as_arrays(self.task.begin(scene, self.vehicles, keys[Stream.GOAL]))
         lasting = self.randomization.lasting(drawn)
@@ -378,8 +384,8 @@ class Env:
         """With the agents where the task wants them to begin."""
         if type(self.task).starts is AbstractTask.starts:
             return fleet
-        given = self.cast.given_starts(fleet)
-        return self.cast.starting(fleet, self.task.starts(given, fleet.world, key))
+        given = self.agent_index.given_starts(fleet)
+        return self.agent_index.starting(fleet, self.task.starts(given, fleet.world, key))
 
     def _observed(self, goal: Any, scene: TaskScene) -> Float[Array, " numbers"]:
         each = scene.each(lambda agent: self.space.flat(self.task.observe(goal, agent, scene)))

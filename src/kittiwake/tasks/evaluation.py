@@ -64,7 +64,10 @@ def policies(env: Env) -> dict[str, Policy]:
         return jax.random.uniform(key, (env.action_size,), jnp.result_type(float), -1.0, 1.0)
 
     def rest(_state: EnvState, _seen: Array, _key: PRNGKeyArray) -> Array:
-        signal, told = jnp.zeros(len(env.rung.spans)), jnp.full(len(env.rung.told), -1.0)
+        signal, told = (
+            jnp.zeros(len(env.action_mapping.spans)),
+            jnp.full(len(env.action_mapping.reports), -1.0),
+        )
         return jnp.tile(jnp.concatenate([signal, told]), len(env.agents))
 
     believing = env.with_beliefs()

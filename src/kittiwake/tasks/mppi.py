@@ -112,7 +112,7 @@ class Mppi:
         tried = sampled(plan.knots, jnp.asarray(self.deviations), self.samples, about)
         knots = weighted(tried, self.returns(world, tried, plan.age), self.temperature)
         better = MppiPlan(knots, plan.age)
-        return self.carried_on(better), self.action(better, 0.5 / self.env.task.rate_hz)
+        return self.continued(better), self.action(better, 0.5 / self.env.task.rate_hz)
 
     def returns(
         self, world: EnvState, tried: Float[Array, "samples knots numbers"], age: Count
@@ -150,7 +150,7 @@ class Mppi:
         first = before.astype(jnp.int32)
         return plan.knots[first] * (1.0 - share) + plan.knots[first + 1] * share
 
-    def carried_on(self, plan: MppiPlan) -> MppiPlan:
+    def continued(self, plan: MppiPlan) -> MppiPlan:
         """The plan a control step later."""
         age = plan.age + 1
         past = age >= self.steps_per_knot

@@ -26,7 +26,7 @@ class Requirements(NamedTuple):
     sensors: Sequence[RequiredSensor] = ()
     world: Mapping[str, str] = MappingProxyType({})
     vehicles: Sequence[str] = ()
-    native: type | None = None
+    command_type: type | None = None
     partner: bool = False
 
 
@@ -50,11 +50,11 @@ def check_requirements(scenario: Scenario, needs: Requirements, agents: Sequence
 
 def _refuse_agent(name: str, scenario: Scenario, needs: Requirements) -> None:
     vehicle = scenario.vehicles[name]
-    native = vehicle.dynamics.native
-    if needs.native is not None and native is not needs.native:
+    native = vehicle.dynamics.command_type
+    if needs.command_type is not None and native is not needs.command_type:
         message = (
-            f"the task's agents carry out {needs.native.__name__}, the {vehicle.model} '{name}' "
-            f"carries out {native.__name__}; give the task another model"
+            f"the task's agents take {needs.command_type.__name__}, the {vehicle.model} '{name}' "
+            f"takes {native.__name__}; give the task another model"
         )
         raise ScenarioError(message)
     if needs.partner and name not in scenario.partners:
@@ -78,7 +78,7 @@ def check_command_type(name: str, vehicle: Vehicle, rung: ActionMapping) -> None
     """
     controllers = [scheduled.component for scheduled in vehicle.cascade]
     try:
-        cascade_path(controllers, rung.kind, vehicle.dynamics.native)
+        cascade_path(controllers, rung.kind, vehicle.dynamics.command_type)
     except CascadeError as error:
         message = f"'{name}': the task's agents ask for {rung.kind.__name__}: {error}"
         raise ScenarioError(message) from None

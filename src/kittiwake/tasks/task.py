@@ -39,7 +39,7 @@ class Agent(eqx.Module):
     estimate: Kinematics
     measurements: dict[str, Any]
     command: Any
-    told: Float[Array, " told"]
+    reports: Float[Array, " told"]
     actuators: dict[str, Real]
     surroundings: Surroundings
     number: Count
@@ -83,7 +83,7 @@ class AbstractTask(eqx.Module):
     # changes to the scenario under a name, such as without noise
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     # what has to be in the scenario beside the agents
-    needs: ClassVar[Requirements] = Requirements()
+    requirements: ClassVar[Requirements] = Requirements()
     # what each agent gets as soon as any vehicle is lost
     lost_reward: ClassVar[float] = -1000.0
     # whether that is of all agents together, and each gets its part of it
@@ -106,7 +106,7 @@ class AbstractTask(eqx.Module):
         """
 
     @abstractmethod
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """How agents of this kind act."""
 
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:

@@ -76,8 +76,8 @@ class TaskCommander(AbstractCommander):
         """The goal of an episode that begins where the scenario says."""
         env = self._env
         begin, later = jax.random.split(key)
-        told, last = env.cast.nothing_told(), jnp.asarray(False)
-        scene = env.cast.scene(fleet, state, perceived, None, told, last)
+        told, last = env.agent_index.no_reports(), jnp.asarray(False)
+        scene = env.agent_index.scene(fleet, state, perceived, None, told, last)
         goal = as_arrays(env.task.begin(scene, env.vehicles, begin))
         return TaskState(
             goal=goal,
@@ -98,9 +98,9 @@ class TaskCommander(AbstractCommander):
         """The signals of all agents, anew where the task's rate says."""
         env, own = self._env, state.commander
         elapsed = state.tick - state.began
-        told = own.actions[:, len(env.rung.spans) :]
+        told = own.actions[:, len(env.action_mapping.spans) :]
         last = elapsed // env.every >= own.last_tick // env.every
-        scene = env.cast.scene(fleet, state, perceived, own.commands, told, last)
+        scene = env.agent_index.scene(fleet, state, perceived, own.commands, told, last)
 
         def act(own: TaskState) -> TaskState:
             later = self._rewarded(own, scene, perceived, elapsed)
@@ -111,7 +111,10 @@ class TaskCommander(AbstractCommander):
         own = jax.lax.cond(elapsed % env.every == 0, act, lambda held: held, own)
         signals: dict[str, Any] = {}
         if self._policy is not None:
-            signals = {name: env.rung.command(own.actions[i]) for i, name in enumerate(env.agents)}
+            signals = {
+                name: env.action_mapping.command(own.actions[i])
+                for i, name in enumerate(env.agents)
+            }
         return own, {**signals, **env.task.others(own.goal, scene)}
 
     def after(self, own: TaskState, snapshots: Sequence[Snapshot]) -> TaskState:

@@ -18,7 +18,7 @@ SHAFTS = PropellerSpeeds(60.0, -40.0)
 
 @pytest.mark.parametrize("rotor", range(4))
 def test_a_motor_fault_slows_its_own_rotor_alone(rotor):
-    broken = MotorFault(2.0, rotor, 0.25).broken(SPEEDS, 2.0)
+    broken = MotorFault(2.0, rotor, 0.25).applied(SPEEDS, 2.0)
     expected = [
         speed * (0.25 if i == rotor else 1.0) for i, speed in enumerate(SPEEDS.speeds_radps)
     ]
@@ -26,22 +26,22 @@ def test_a_motor_fault_slows_its_own_rotor_alone(rotor):
 
 
 def test_a_motor_fault_takes_the_whole_speed_unless_told_otherwise():
-    assert float(MotorFault(2.0, 1).broken(SPEEDS, 9.0).speeds_radps[1]) == 0.0
+    assert float(MotorFault(2.0, 1).applied(SPEEDS, 9.0).speeds_radps[1]) == 0.0
 
 
 def test_a_propeller_keeps_its_share_of_the_thrust_and_the_rudder_its_angle():
-    broken = PropellerFault(2.0, 0.4).broken(STEERED, 2.0)
+    broken = PropellerFault(2.0, 0.4).applied(STEERED, 2.0)
     assert (float(broken.rudder_rad), float(broken.thrust_n)) == (0.2, 2.0)
 
 
 def test_a_rudder_jams_at_its_angle_and_the_thrust_stays():
-    broken = RudderFault(2.0, -0.3).broken(STEERED, 2.0)
+    broken = RudderFault(2.0, -0.3).applied(STEERED, 2.0)
     assert (float(broken.rudder_rad), float(broken.thrust_n)) == (-0.3, 5.0)
 
 
 @pytest.mark.parametrize(("side", "expected"), [("left", (15.0, -40.0)), ("right", (60.0, -10.0))])
 def test_a_shaft_fault_slows_its_own_shaft_alone(side, expected):
-    broken = ShaftFault(2.0, side, 0.25).broken(SHAFTS, 2.0)
+    broken = ShaftFault(2.0, side, 0.25).applied(SHAFTS, 2.0)
     assert (float(broken.left_radps), float(broken.right_radps)) == expected
 
 
@@ -59,8 +59,8 @@ def test_before_its_time_a_fault_changes_nothing(fault, command):
         [float(number) for number in to_columns(signal).values()]
         for signal in (
             command,
-            fault.broken(command, math.nextafter(2.0, 0.0)),
-            fault.broken(command, 2.0),
+            fault.applied(command, math.nextafter(2.0, 0.0)),
+            fault.applied(command, 2.0),
         )
     )
     assert before == given

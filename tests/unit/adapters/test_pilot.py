@@ -40,7 +40,7 @@ def flown(tmp_path_factory):
     scenario = load_scenario(write_scenario(tmp_path_factory.mktemp("pilot"), count=2))
     simulation, pilot = Simulation(scenario), HubCommandSource(scenario, RATE_HZ)
     members = dict(zip(scenario.vehicles, [Noted((0.5, 0.0, 0.0)), Noted(None)], strict=True))
-    flight = simulation.flight(duration_s=2.0, course=CompiledExecutor(simulation.program, pilot))
+    flight = simulation.flight(duration_s=2.0, executor=CompiledExecutor(simulation.program, pilot))
     pilot.take(members, simulation.program.reports(flight.state))
     flight.fly(Memory())
     return [member.reports for member in members.values()]

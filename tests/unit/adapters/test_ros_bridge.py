@@ -70,7 +70,7 @@ class Served(Hands):
         self.session = Session(
             scenario, RealTimeClock(inf), self.bridge.watch, blocks_hz(scenario.ros)
         )
-        super().__init__(scenario, self.session.course)
+        super().__init__(scenario, self.session.executor)
         self.settle()
         self.bridge.open(self.session)
 
@@ -96,7 +96,7 @@ def flight():
     overrides = [f"ros.command_timeout_s={TIMEOUT_S}", "time.rate_hz=200"]
     served = Served(load_scenario("ros-drones", overrides))
     yield served
-    served.course.__exit__()
+    served.executor.__exit__()
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_odometry_is_told_at_every_step_where_that_is_asked_for():
         # a nanosecond of rounding
         np.testing.assert_allclose(np.diff(stamps), 1e6, atol=1.0)
     finally:
-        served.course.__exit__()
+        served.executor.__exit__()
 
 
 def test_gazebo_tells_where_a_model_truly_is(served):
@@ -224,7 +224,7 @@ def test_a_vehicle_whose_commands_stop_holds_its_place(served):
     assert np.linalg.norm(np.subtract(served.where("drone1"), held)) < 1.0
     assert len(served.node.said) == 1
     served.hear("/drone1/velocity_yawrate/command", **velocity(velocity=ZERO | {"x": 1.0}))
-    assert served.course.asked["drone1"].asked.velocity_world_mps.x == 1.0
+    assert served.executor.asked["drone1"].asked.velocity_world_mps.x == 1.0
     served.fly(0.4)
     assert len(served.node.said) == 1
 
@@ -291,7 +291,7 @@ def test_gains_show_what_they_are_and_change_what_they_say(served):
 
 
 def ladder_of(served, vehicle):
-    return served.course.wanted.vehicles[vehicle].cascade
+    return served.executor.wanted.vehicles[vehicle].cascade
 
 
 def test_steps_of_a_mission_begin_and_guidance_flies_again(served):
@@ -300,7 +300,7 @@ def test_steps_of_a_mission_begin_and_guidance_flies_again(served):
     placed(served, "drone1", (0.0, 0.0, 6.0))
     assert served.ask("/drone1/mission/pursuit") == {"success": True}
     served.fly(2.0)
-    assert "drone1" not in served.course.asked
+    assert "drone1" not in served.executor.asked
     assert served.ask("/drone1/get_mode") == {"mode": {"mode": 0}}
     assert served.where("drone1")[1] > 0.5
     assert served.ask("/drone1/mission/wait")["success"]
@@ -428,7 +428,7 @@ def mixed():
     served = Served(build(parse_document(MIXED, "mixed.yaml"), Path()))
     served.fly(0.01)
     yield served
-    served.course.__exit__()
+    served.executor.__exit__()
 
 
 @pytest.mark.slow
@@ -469,7 +469,7 @@ def test_what_is_shown_is_no_order_even_if_it_comes_late(mixed):
         offered[:] = before
     assert mixed.node.told[other][-1]["Wp"] == 1.75
     gains, _ = offered[0]
-    assert gains.values(mixed.course)["Wp"] == 1.75
+    assert gains.values(mixed.executor)["Wp"] == 1.75
 
 
 def test_a_boat_keeps_no_commands_of_modes_that_it_cannot_fly(mixed):
@@ -491,7 +491,7 @@ def test_a_boat_neither_takes_off_nor_lands(mixed):
 
 def test_a_flight_that_begins_anew_is_there_when_that_is_answered(mixed):
     session = mixed.session
-    before = session.course
+    before = session.executor
     session.clock.paused = True
     with ThreadPoolExecutor(1) as pool:
         try:
@@ -500,16 +500,16 @@ def test_a_flight_that_begins_anew_is_there_when_that_is_answered(mixed):
             time.sleep(0.1)
             assert not answer.done()
             session.begin_again()
-            session.course.begin(session.seed, 0)
+            session.executor.begin(session.seed, 0)
             assert answer.result(timeout=120.0) == {}
         finally:
             session.close()
-    assert session.course is not before
-    assert session.course.ready
+    assert session.executor is not before
+    assert session.executor.ready
     assert session.clock.paused
     # what is refused before the first block as well
     assert mixed.ask("/boat/switch_mode", mode={"mode": 3}).reason.startswith("'boat' cannot fly")
-    session.course.__exit__()
+    session.executor.__exit__()
     assert mixed.ask("/kittiwake/step")["message"] == "the flight is over"
 
 

@@ -47,7 +47,7 @@ def everything():
     """A command of each mode, flying in the last."""
     command = kw.ModeCommand(0.0)
     for one in COMMANDS.values():
-        command = command.vehicle_parameters(one)
+        command = command.with_command(one)
     return command
 
 
@@ -105,9 +105,7 @@ def test_no_mode_gives_neither_thrust_nor_torque(mode):
 
 
 def test_negative_thrust_is_cut():
-    _, found = after(
-        kw.ModeCommand(0.0).vehicle_parameters(kw.ThrustTorque(-3.0, Vec3(0.1, 0.0, 0.0)))
-    )
+    _, found = after(kw.ModeCommand(0.0).with_command(kw.ThrustTorque(-3.0, Vec3(0.1, 0.0, 0.0))))
     np.testing.assert_array_equal(wrench(found), [0.0, 0.1, 0.0, 0.0])
 
 
@@ -116,7 +114,7 @@ def test_negative_thrust_is_cut():
 def test_switching_into_a_mode_without_a_command_does_not_jump(before, name):
     known = kw.ModeCommand(0.0)
     if before != "inactive":
-        known = known.vehicle_parameters(COMMANDS[before])
+        known = known.with_command(COMMANDS[before])
     state, applied = after(known)
     if before == name:  # was commanded, and is no switch
         return
@@ -126,9 +124,9 @@ def test_switching_into_a_mode_without_a_command_does_not_jump(before, name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_was_applied_before_fades(name):
-    known = kw.ModeCommand(0.0).vehicle_parameters(kw.ThrustTorque(20.0, Vec3(0.1, -0.1, 0.1)))
+    known = kw.ModeCommand(0.0).with_command(kw.ThrustTorque(20.0, Vec3(0.1, -0.1, 0.1)))
     if name == "torque":
-        known = kw.ModeCommand(0.0).vehicle_parameters(kw.ThrustRates(20.0, Vec3(1.0, -1.0, 1.0)))
+        known = kw.ModeCommand(0.0).with_command(kw.ThrustRates(20.0, Vec3(1.0, -1.0, 1.0)))
     state, _ = after(known)
     switched = replace(known, mode=MODE[name])
     founds = []
@@ -150,7 +148,7 @@ def test_a_mode_without_a_command_holds_the_place_found_at_the_switch(name):
     for _ in range(1000):
         switched, found = stepped(switched, kw.ModeCommand(MODE[name]), elsewhere)
     np.testing.assert_array_equal(switched.found.position_world_m.array, [1.0, 2.0, 3.0])
-    known = kw.ModeCommand(0.0).vehicle_parameters(kw.PositionYaw(Vec3(1.0, 2.0, 3.0), 0.3))
+    known = kw.ModeCommand(0.0).with_command(kw.PositionYaw(Vec3(1.0, 2.0, 3.0), 0.3))
     _, expected = after(known, estimate=elsewhere)
     np.testing.assert_allclose(wrench(found), wrench(expected), rtol=1e-6, atol=1e-9)
 
@@ -161,10 +159,10 @@ def test_a_velocity_in_body_axes_is_turned_by_the_attitude():
     turned = kw.VelocityYawRate(
         q.rotate(given.velocity_body_mps), 0.4, q.rotate(given.acceleration_body_mps2)
     )
-    _, found = after(kw.ModeCommand(0.0).vehicle_parameters(given))
-    _, expected = after(kw.ModeCommand(0.0).vehicle_parameters(turned))
+    _, found = after(kw.ModeCommand(0.0).with_command(given))
+    _, expected = after(kw.ModeCommand(0.0).with_command(turned))
     np.testing.assert_allclose(wrench(found), wrench(expected), rtol=1e-12, atol=1e-15)
-    back = kw.ModeCommand(0.0).vehicle_parameters(given).vehicle_parameters(turned)
+    back = kw.ModeCommand(0.0).with_command(given).with_command(turned)
     assert back.velocity_in_body_axes is False
 
 
@@ -182,20 +180,20 @@ def test_switching_into_a_commanded_mode_goes_over_to_its_last_command_without_a
 def test_a_mode_that_is_commanded_at_last_follows_from_then_on():
     # the switch asks for what was applied already, so that nothing fades
     state, _ = after(kw.ModeCommand(4.0), estimate=Start().kinematics())
-    _, found = stepped(state, kw.ModeCommand(0.0).vehicle_parameters(COMMANDS["rates"]))
+    _, found = stepped(state, kw.ModeCommand(0.0).with_command(COMMANDS["rates"]))
     np.testing.assert_allclose(wrench(found), wrench(descended("rates")), rtol=1e-12, atol=1e-18)
 
 
 def test_a_command_that_no_mode_takes_is_refused():
     with pytest.raises(TypeError, match=r"no mode takes a HeadingSpeed; give one of PositionYaw,"):
-        kw.ModeCommand(0.0).vehicle_parameters(kw.HeadingSpeed(0.0, 1.0))
+        kw.ModeCommand(0.0).with_command(kw.HeadingSpeed(0.0, 1.0))
 
 
 @pytest.mark.slow
 def test_gains_have_finite_slopes_in_every_mode():
     def loss(law, mode):
         state = as_arrays(law.init(KEY))
-        known = kw.ModeCommand(0.0).vehicle_parameters(COMMANDS["torque"])
+        known = kw.ModeCommand(0.0).with_command(COMMANDS["torque"])
         for command in (known, replace(known, mode=mode), replace(everything(), mode=mode)):
             state, found = law.step(state, (command, FLYING), DT_S, KEY)
         return found.thrust_n + found.torque_body_nm.dot(Vec3(3.0, 5.0, 7.0))

@@ -156,12 +156,12 @@ def test_it_is_told_its_world_and_its_receiver_before_it_flies():
     built = load_scenario("ekf-flight", OF_ITS_OWN)
     ekf = built.vehicles["hummingbird"].estimator.component
     assert (ekf.gnss, ekf.barometer, ekf.magnetometer, ekf.range) == ("fixes", None, None, None)
-    assert (ekf.told.gnss_period_s, ekf.told.gnss_delay_periods) == (0.5, 3)
-    assert ekf.told.magnetic_field_world_t == built.world.magnetic_field_world_t
+    assert (ekf.assumptions.gnss_period_s, ekf.assumptions.gnss_delay_periods) == (0.5, 3)
+    assert ekf.assumptions.magnetic_field_world_t == built.world.magnetic_field_world_t
     assert ekf.gyroscope.turn_on_radps == pytest.approx(np.radians(0.2))
     pressure_pa = built.world.atmosphere.air(407.0).pressure_pa
     offset_m = float(standard_altitude(pressure_pa)) - 7.0
-    assert ekf.told.altitude_offset_m == pytest.approx(offset_m, rel=1e-12)
+    assert ekf.assumptions.altitude_offset_m == pytest.approx(offset_m, rel=1e-12)
 
 
 def test_what_it_is_told_by_the_scenario_has_to_be_all_of_it():

@@ -115,13 +115,13 @@ def test_names_of_a_kind_are_counted():
 def test_behaviors_are_switched_by_name():
     flock = Flock((EAST, NORTH), limit_mps=10.0, active=("targeting-2",))
     np.testing.assert_allclose(wanted(flock), [0.0, 2.0, 0.0])
-    state = flock.switched(flock.init(KEY), ["targeting"])
+    state = flock.with_active_behaviors(flock.init(KEY), ["targeting"])
     np.testing.assert_allclose(wanted(flock, state=state), [1.0, 0.0, 0.0])
-    assert not wanted(flock, state=flock.switched(state, [])).any()
+    assert not wanted(flock, state=flock.with_active_behaviors(state, [])).any()
     with pytest.raises(CommandError, match="no behavior 'towards' here. Allowed: targeting"):
-        flock.switched(state, ["towards"])
+        flock.with_active_behaviors(state, ["towards"])
     with pytest.raises(CommandError, match="write a list of them: \\['targeting'\\]"):
-        flock.switched(state, "targeting")
+        flock.with_active_behaviors(state, "targeting")
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_what_cannot_be_flown_is_refused(make, message):
 def test_a_mission_switches_its_flocks():
     flock = Flock((EAST, NORTH), limit_mps=10.0)
     mission = Mission((MissionStep(Hold(), for_s=1.0), MissionStep(flock)))
-    assert mission.hears
-    assert not Mission((MissionStep(Hold()),)).hears
+    assert mission.requires_radio
+    assert not Mission((MissionStep(Hold()),)).requires_radio
     assert mission.behavior_names == ("targeting", "targeting-2")
     assert not mission.feeds_forward
     assert Mission(
@@ -151,9 +151,9 @@ def test_a_mission_switches_its_flocks():
         "targeting",
     )
     assert Hold().behavior_names == ()
-    state = mission.switched(mission.init(KEY), ["targeting"])
+    state = mission.with_active_behaviors(mission.init(KEY), ["targeting"])
     np.testing.assert_array_equal(state.steps[1].active, [True, False])
     with pytest.raises(CommandError, match="no step of this mission has behaviors"):
-        Mission((MissionStep(Hold()),)).switched(mission.init(KEY), ["targeting"])
+        Mission((MissionStep(Hold()),)).with_active_behaviors(mission.init(KEY), ["targeting"])
     with pytest.raises(CommandError, match="this guidance has no behaviors"):
-        Hold().switched(jnp.zeros(()), ["targeting"])
+        Hold().with_active_behaviors(jnp.zeros(()), ["targeting"])

@@ -25,4 +25,4 @@ def in_hands():
 
     yield make
     for hands in made:
-        hands.course.__exit__()
+        hands.executor.__exit__()

@@ -16,34 +16,34 @@ class Hands:
         self.scenario = scenario
         if course is None:
             course = LiveExecutor(scenario, Simulation(scenario).program, RealTimeClock(inf))
-        self.course = course
-        self.start = self.course.begin(scenario.seed, 0)
+        self.executor = course
+        self.start = self.executor.begin(scenario.seed, 0)
         self.begin()
 
     def begin(self, state=None, tick=0):
         """From the start, or from a state; what vehicles were asked for is taken back."""
         for name in self.scenario.vehicles:
-            self.course.ask(name, None)
+            self.executor.ask(name, None)
         # a state of the plain program is handed over again if somebody has done something
-        self.course._tunable, self.course._rows = None, {}
+        self.executor._tunable, self.executor._rows = None, {}
         self.state, self.tick = self.start if state is None else state, tick
 
     def settle(self):
         """Returns when what was asked for is ready to be flown."""
-        self.course._workshop._thread.submit(lambda: None).result(timeout=300)
+        self.executor._workshop._thread.submit(lambda: None).result(timeout=300)
 
     def fly(self, seconds):
         """So many seconds more; the rows by vehicle."""
         blocks = []
-        for _ in range(round(seconds * self.course.rate_hz / self.course._steps)):
-            self.state, block = self.course.fly(self.state, self.tick)
+        for _ in range(round(seconds * self.executor.rate_hz / self.executor._steps)):
+            self.state, block = self.executor.fly(self.state, self.tick)
             self.tick += len(next(iter(block.values())))
             blocks.append(block)
         return {name: np.concatenate([b[name] for b in blocks]) for name in blocks[0]}
 
     def columns(self, rows, vehicle, *names):
         """Some columns of rows."""
-        places = [self.course.layout.columns[vehicle].index(name) for name in names]
+        places = [self.executor.layout.columns[vehicle].index(name) for name in names]
         return rows[vehicle][:, places]
 
     def flown(self, seconds, vehicle, *names):

@@ -82,7 +82,7 @@ def drone(one):
     one.begin()
     yield one
     one.begin()
-    assert one.course.take_problems() == []
+    assert one.executor.take_problems() == []
 
 
 @pytest.fixture
@@ -91,12 +91,12 @@ def flock(mixed):
     mixed.begin()
     yield mixed
     mixed.begin()
-    assert mixed.course.take_problems() == []
+    assert mixed.executor.take_problems() == []
 
 
 def beside(hands, seconds):
     """What comes before, then so much of the plain flight and of one that is handed over."""
-    course = hands.course
+    course = hands.executor
     course._touched = False
     hands.begin()
     before = hands.fly(seconds)
@@ -142,18 +142,18 @@ def test_groups_sensors_estimators_and_gusts_go_on_without_a_jump(mixed):
 
 def test_a_command_holds_and_is_taken_back(drone):
     drone.fly(0.1)
-    drone.course.ask("drone", HoldCommand(PositionYaw(Vec3(2.0, 1.0, 11.0), 0.5)))
-    assert [*drone.course.asked] == ["drone"]
+    drone.executor.ask("drone", HoldCommand(PositionYaw(Vec3(2.0, 1.0, 11.0), 0.5)))
+    assert [*drone.executor.asked] == ["drone"]
     there = drone.flown(8.0, "drone", *PLACE)[-1]
     np.testing.assert_allclose(there, [2.0, 1.0, 11.0], atol=0.05)
-    drone.course.ask("drone", None)
-    assert not drone.course.asked
+    drone.executor.ask("drone", None)
+    assert not drone.executor.asked
     back = drone.flown(8.0, "drone", *PLACE)[-1]
     np.testing.assert_allclose(back, [0.0, 0.0, 10.0], atol=0.05)
 
 
 def test_a_command_before_the_first_block_begins_behind_it(drone):
-    drone.course.ask("drone", GoTo(np.array([1.0, 0.0, 10.0]), 0.0))
+    drone.executor.ask("drone", GoTo(np.array([1.0, 0.0, 10.0]), 0.0))
     there = drone.flown(2.0, "drone", *PLACE)
     np.testing.assert_allclose(there, np.tile([1.0, 0.0, 10.0], (len(there), 1)), atol=0.1)
 
@@ -162,12 +162,12 @@ def test_a_signal_that_a_vehicle_does_not_take_is_refused_with_those_that_it_doe
     drone.fly(0.1)
     speeds = RotorSpeeds((1.0, 1.0, 1.0, 1.0))
     with pytest.raises(CascadeError, match=r"nothing leads from RotorSpeeds .* kw.PositionYaw"):
-        drone.course.ask("drone", HoldCommand(speeds))
+        drone.executor.ask("drone", HoldCommand(speeds))
     with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
-        drone.course.ask("dron", LandManeuver())
+        drone.executor.ask("dron", LandManeuver())
     with pytest.raises(CommandError, match="must be three finite numbers"):
-        drone.course.ask("drone", HoldCommand(PositionYaw(Vec3(float("nan"), 0.0, 0.0), 0.0)))
-    assert not drone.course.asked
+        drone.executor.ask("drone", HoldCommand(PositionYaw(Vec3(float("nan"), 0.0, 0.0), 0.0)))
+    assert not drone.executor.asked
     drone.fly(0.1)
 
 
@@ -185,17 +185,17 @@ class Turns:
 
 def test_a_maneuver_that_turns_to_what_is_not_taken_is_told_and_dropped(drone):
     drone.fly(0.1)
-    drone.course.ask("drone", Turns())
+    drone.executor.ask("drone", Turns())
     drone.fly(2.0)
-    (problem,) = drone.course.take_problems()
+    (problem,) = drone.executor.take_problems()
     assert "nothing leads from RotorSpeeds" in problem
-    assert not drone.course.asked
+    assert not drone.executor.asked
 
 
 def test_a_way_does_not_begin_before_it_is_flown(drone):
     drone.fly(0.1)
     goes = GoTo(np.array([5.0, 0.0, 10.0]), 0.0, 1.0)
-    drone.course.ask("drone", goes)
+    drone.executor.ask("drone", goes)
     assert goes._begun is None
 
 
@@ -204,7 +204,7 @@ def test_a_way_does_not_begin_before_it_is_flown(drone):
 
 def test_a_vehicle_goes_to_its_place_along_a_line_at_its_speed(drone):
     drone.fly(4.0)
-    drone.course.ask("drone", GoTo(np.array([3.0, 4.0, 10.0]), 0.0, 1.0))
+    drone.executor.ask("drone", GoTo(np.array([3.0, 4.0, 10.0]), 0.0, 1.0))
     way = drone.flown(9.0, "drone", *PLACE, "vx_mps", "vy_mps", "vz_mps")
     across = way[:, :2] @ [0.8, -0.6]
     assert np.abs(across).max() < 0.05
@@ -215,7 +215,7 @@ def test_a_vehicle_goes_to_its_place_along_a_line_at_its_speed(drone):
 
 
 def test_a_lean_keeps_angles_and_height(drone):
-    drone.course.ask("drone", Lean(0.0, radians(3.0), radians(20.0), 11.0))
+    drone.executor.ask("drone", Lean(0.0, radians(3.0), radians(20.0), 11.0))
     rows = drone.flown(4.0, "drone", "z_m", "qw", "qx", "qy", "qz", "vx_mps")
     z_m, w, x, y, z, v_mps = rows[-1]
     assert z_m == pytest.approx(11.0, abs=0.05)
@@ -228,15 +228,15 @@ def test_a_lean_keeps_angles_and_height(drone):
 
 def test_a_lean_that_asks_for_too_much_goes_as_far_as_the_vehicle_can(drone):
     drone.fly(0.1)
-    drone.course.ask("drone", Lean(radians(40.0), radians(40.0), 0.0, 19.0))
+    drone.executor.ask("drone", Lean(radians(40.0), radians(40.0), 0.0, 19.0))
     assert drone.flown(0.2, "drone", "cmd_thrust_n").max() == pytest.approx(28.8)
-    assert [*drone.course.asked] == ["drone"]
+    assert [*drone.executor.asked] == ["drone"]
 
 
 @pytest.mark.slow
 def test_one_without_feet_lands_a_little_above_the_ground(drone):
     drone.fly(0.1)
-    drone.course.ask("drone", LandManeuver())
+    drone.executor.ask("drone", LandManeuver())
     rows = drone.flown(25.0, "drone", "z_m", "status")
     assert rows[-1, 0] == pytest.approx(CLEARANCE_M, abs=0.01)
     assert rows[:, 1].max() == 0.0
@@ -245,14 +245,14 @@ def test_one_without_feet_lands_a_little_above_the_ground(drone):
 
 def test_motors_off_is_a_fall(drone):
     drone.fly(0.1)
-    drone.course.ask("drone", HoldCommand(MotorsOff()))
+    drone.executor.ask("drone", HoldCommand(MotorsOff()))
     assert drone.flown(1.0, "drone", "vz_mps")[-1, 0] < -4.0
 
 
 @pytest.mark.parametrize("kind", [VelocityYawRate, BodyVelocityYawRate])
 def test_a_stick_flies_and_turns_a_vehicle_that_takes_accelerations(drone, kind):
     drone.fly(0.1)
-    drone.course.ask("drone", HoldCommand(kind(Vec3(0.0, 0.5, 0.0), 0.4)))
+    drone.executor.ask("drone", HoldCommand(kind(Vec3(0.0, 0.5, 0.0), 0.4)))
     rows = drone.flown(4.0, "drone", "qw", "qz", "vx_mps", "vy_mps")
     yaw_rad = np.unwrap(2.0 * np.arctan2(rows[:, 1], rows[:, 0]))
     half = len(yaw_rad) // 2
@@ -281,8 +281,8 @@ def test_a_stick_flies_and_turns_a_vehicle_that_takes_velocities(in_hands):
     hands = in_hands(VELOCITIES)
     hands.settle()
     hands.fly(0.1)
-    assert VelocityYaw in hands.course.ability("drone").takes
-    hands.course.ask("drone", HoldCommand(BodyVelocityYawRate(Vec3(0.5, 0.0, 0.1), -0.4)))
+    assert VelocityYaw in hands.executor.ability("drone").takes
+    hands.executor.ask("drone", HoldCommand(BodyVelocityYawRate(Vec3(0.5, 0.0, 0.1), -0.4)))
     rows = hands.flown(4.0, "drone", "qw", "qz", "vx_mps", "vy_mps", "vz_mps")
     yaw_rad = np.unwrap(2.0 * np.arctan2(rows[:, 1], rows[:, 0]))
     half = len(yaw_rad) // 2
@@ -296,7 +296,7 @@ def test_a_stick_flies_and_turns_a_vehicle_that_takes_velocities(in_hands):
 
 
 def test_wind_blows_while_it_is_asked_for(drone):
-    course = drone.course
+    course = drone.executor
     drone.fly(4.0)
     program = course.latest
     course.change("world.wind", "{type: shear, speed_at_6m_mps: 6, from_deg: 270}")
@@ -311,7 +311,7 @@ def test_wind_blows_while_it_is_asked_for(drone):
 
 
 def test_gusts_come_from_nowhere(drone):
-    course, program = drone.course, drone.course.latest
+    course, program = drone.executor, drone.executor.latest
     course.change("world.turbulence", "{type: dryden, speed_at_6m_mps: 5}")
     drone.settle()
     assert np.ptp(drone.flown(3.0, "drone", "wind_x_world_mps")) > 0.1
@@ -326,17 +326,17 @@ def test_gains_in_flight_are_those_of_a_flight_that_began_with_them(drone, in_ha
         "vehicles.drone.controller={type: position, natural_frequency_radps: 2.5}",
     )
     expected = stiff.fly(2.0)
-    drone.course.set_gains("drone", "position", natural_frequency_radps=2.5)
+    drone.executor.set_gains("drone", "position", natural_frequency_radps=2.5)
     drone.settle()
     assert_alike(drone.fly(2.0), expected)
-    drone.course.set_gains("drone", "position", natural_frequency_radps=1.5)
+    drone.executor.set_gains("drone", "position", natural_frequency_radps=1.5)
     drone.settle()
     drone.begin()
     assert np.abs(drone.fly(2.0)["drone"] - expected["drone"]).max() > 0.01
 
 
 def test_gains_outlive_a_change_of_the_wind(flock):
-    course, program = flock.course, flock.course.latest
+    course, program = flock.executor, flock.executor.latest
     course.set_gains("gull", "position", natural_frequency_radps=2.0)
     flock.settle()
     course.change("world.wind", "{type: shear, speed_at_6m_mps: 1, from_deg: 90}")
@@ -347,7 +347,7 @@ def test_gains_outlive_a_change_of_the_wind(flock):
 
 
 def test_what_cannot_be_changed_in_flight_is_told_and_the_flight_goes_on(drone):
-    course = drone.course
+    course = drone.executor
     for path, value, said in (
         ("time.rate_hz", "400", "time.rate_hz cannot be changed in flight"),
         ("vehicles.drone.count", "2", "vehicles cannot come or go in flight"),
@@ -366,7 +366,7 @@ def test_what_cannot_be_changed_in_flight_is_told_and_the_flight_goes_on(drone):
 
 
 def test_of_many_changes_of_a_value_the_newest_counts(drone):
-    course = drone.course
+    course = drone.executor
     for mps in (9, 3, 5):
         course.change("world.wind", f"{{type: shear, speed_at_6m_mps: {mps}, from_deg: 0}}")
     drone.settle()
@@ -376,7 +376,7 @@ def test_of_many_changes_of_a_value_the_newest_counts(drone):
 
 
 def test_a_change_beside_a_wrong_one_is_made(drone):
-    course = drone.course
+    course = drone.executor
     course.change("world.wind", "hurricane")
     course.change("world.gravity_mps2", "9.7")
     drone.settle()
@@ -387,7 +387,7 @@ def test_a_change_beside_a_wrong_one_is_made(drone):
 
 def test_what_is_wanted_includes_what_is_not_flown_yet(in_hands):
     hands = in_hands("hover-angle-velocity")
-    course = hands.course
+    course = hands.executor
     hands.settle()
     course.__exit__()
     # after the flight, for the next one
@@ -408,7 +408,7 @@ def busy(one, monkeypatch):
         raise ScenarioError(message)
 
     monkeypatch.setattr(program_builder, "TunableProgram", compiling)
-    course = LiveExecutor(one.scenario, one.course.program, RealTimeClock(inf))
+    course = LiveExecutor(one.scenario, one.executor.program, RealTimeClock(inf))
     course.change("world.gravity_mps2", "9.7")
     course._workshop.open(BuildRequest(single_precision=False, steps=4, seed=0, former=None))
     assert begun.wait(30.0)
@@ -446,7 +446,7 @@ def test_a_flight_that_is_over_begins_nothing_more_in_its_workshop(busy):
 
 
 def test_a_motor_stops_and_starts_again(flock):
-    course, program = flock.course, flock.course.latest
+    course, program = flock.executor, flock.executor.latest
     flock.fly(0.1)
     course.notices()
     course.fail("gull", "motor 2", failed=True)
@@ -467,7 +467,7 @@ def test_a_motor_stops_and_starts_again(flock):
 
 
 def test_satellites_are_lost_and_found_again(flock):
-    course = flock.course
+    course = flock.executor
     assert flock.flown(1.0, "gull", "sensor.gnss.valid")[-1, 0] == 1.0
     course.fail("gull", "gnss", failed=True)
     flock.settle()
@@ -479,7 +479,7 @@ def test_satellites_are_lost_and_found_again(flock):
 
 
 def test_another_sensor_gets_stuck_and_recovers(flock):
-    course = flock.course
+    course = flock.executor
     column = next(
         name for name in course.layout.columns["gull"] if name.startswith("sensor.height.")
     )
@@ -496,10 +496,10 @@ def test_another_sensor_gets_stuck_and_recovers(flock):
 
 def test_a_part_that_is_not_there_is_refused(flock):
     with pytest.raises(CommandError, match=r"'gull' has no 'motor 7' that fails.*motor"):
-        flock.course.fail("gull", "motor 7", failed=True)
+        flock.executor.fail("gull", "motor 7", failed=True)
     with pytest.raises(CommandError, match="there is no vehicle 'auk'"):
-        flock.course.fail("auk", "gnss", failed=True)
-    assert not flock.course.failing.get("gull")
+        flock.executor.fail("auk", "gnss", failed=True)
+    assert not flock.executor.failing.get("gull")
 
 
 # what is compiled beside the flight
@@ -524,7 +524,7 @@ vehicles:
 @pytest.mark.slow
 def test_another_scheme_of_an_array_is_compiled_beside_and_taken_over(in_hands):
     hands = in_hands(ROUND)
-    course = hands.course
+    course = hands.executor
     hands.settle()
     hands.fly(1.0)
     names, first = course.layout.columns, course.latest
@@ -557,12 +557,12 @@ def test_a_vehicle_takes_off_goes_and_lands_until_its_motors_are_off(feet):
     name = "uav-gazebo"
     feet.begin()
     feet.fly(0.1)
-    feet.course.ask(name, GoTo(np.array([0.0, 0.0, 1.5]), 0.0, 1.0))
+    feet.executor.ask(name, GoTo(np.array([0.0, 0.0, 1.5]), 0.0, 1.0))
     assert feet.flown(10.0, name, "z_m")[-1, 0] == pytest.approx(1.5, abs=0.1)
-    feet.course.ask(name, GoTo(np.array([1.0, -1.0, 1.5]), 0.0))
+    feet.executor.ask(name, GoTo(np.array([1.0, -1.0, 1.5]), 0.0))
     there = feet.flown(10.0, name, *PLACE)[-1]
     np.testing.assert_allclose(there, [1.0, -1.0, 1.5], atol=0.15)
-    feet.course.ask(name, LandManeuver())
+    feet.executor.ask(name, LandManeuver())
     rows = feet.flown(8.0, name, "z_m", "cmd_thrust_n", "status")
     assert rows[-1, 0] < 0.05
     assert rows[-1, 1] == 0.0
@@ -598,21 +598,21 @@ def errand(in_hands):
 def test_a_step_of_a_mission_begins_when_it_is_asked_for(errand):
     errand.begin()
     errand.fly(0.1)
-    errand.course.begin_step("drone", "away")
-    phases = errand.course.program.layout.phases["drone"]
+    errand.executor.begin_step("drone", "away")
+    phases = errand.executor.program.layout.phases["drone"]
     phase = int(errand.flown(0.2, "drone", "guidance.phase")[-1, 0])
     assert "away" in phases[phase]
-    errand.course.begin_step("drone", "loop")
+    errand.executor.begin_step("drone", "loop")
     errand.fly(0.1)
-    (problem,) = errand.course.take_problems()
+    (problem,) = errand.executor.take_problems()
     assert "loop" in problem
 
 
 def test_behaviors_that_a_vehicle_does_not_have_are_told_and_it_flies_on(errand):
     errand.begin()
-    errand.course.switch("drone", ["cohesion"])
+    errand.executor.switch("drone", ["cohesion"])
     errand.fly(0.1)
-    (problem,) = errand.course.take_problems()
+    (problem,) = errand.executor.take_problems()
     assert "behavior" in problem
 
 
@@ -622,11 +622,11 @@ def test_a_vessel_goes_to_its_place_and_stays_there(in_hands):
     (name,) = hands.scenario.vehicles
     hands.settle()
     hands.fly(1.0)
-    here = hands.course.situation(name).position_m
+    here = hands.executor.situation(name).position_m
     place = here + np.array([6.0, 3.0, 0.0])
-    hands.course.ask(name, GoTo(place, 0.0, 0.5))
+    hands.executor.ask(name, GoTo(place, 0.0, 0.5))
     hands.fly(60.0)
-    there = hands.course.situation(name).position_m
+    there = hands.executor.situation(name).position_m
     assert np.linalg.norm((there - place)[:2]) < 1.5
 
 
@@ -636,20 +636,20 @@ def test_a_vehicle_of_modes_flies_what_it_is_asked_for_as_a_mode(in_hands):
     (name,) = hands.scenario.vehicles
     hands.settle()
     hands.fly(0.1)
-    assert ModeCommand in hands.course.ability(name).takes
-    place = hands.course.situation(name).position_m + np.array([0.5, 0.0, 1.0])
-    hands.course.ask(name, GoTo(place, 0.0, 0.5))
+    assert ModeCommand in hands.executor.ability(name).takes
+    place = hands.executor.situation(name).position_m + np.array([0.5, 0.0, 1.0])
+    hands.executor.ask(name, GoTo(place, 0.0, 0.5))
     np.testing.assert_allclose(hands.flown(8.0, name, *PLACE)[-1], place, atol=0.2)
-    hands.course.ask(name, HoldCommand(AccelerationYaw(Vec3.zero(), 0.0)))
+    hands.executor.ask(name, HoldCommand(AccelerationYaw(Vec3.zero(), 0.0)))
     hands.fly(0.1)
-    assert hands.course.take_problems() == []
+    assert hands.executor.take_problems() == []
 
 
 # placed
 
 
 def test_a_placed_vehicle_begins_anew_there_and_its_guidance_goes_on(flock):
-    course = flock.course
+    course = flock.executor
     flock.fly(2.0)
     course.place("tern-1", Start(Vec3(3.0, 4.0, 6.0), yaw_rad=0.5))
     before = flock.fly(0.02)
@@ -663,15 +663,15 @@ def test_a_placed_vehicle_begins_anew_there_and_its_guidance_goes_on(flock):
 
 
 def test_a_vehicle_that_was_lost_flies_again_where_it_is_placed(flock):
-    flock.course.ask("tern-1", HoldCommand(MotorsOff()))
+    flock.executor.ask("tern-1", HoldCommand(MotorsOff()))
     assert flock.flown(5.0, "tern-1", "status")[-1, 0] > 0.0
-    flock.course.ask("tern-1", None)
-    flock.course.place("tern-1", Start(Vec3(0.0, 9.0, 5.0)))
+    flock.executor.ask("tern-1", None)
+    flock.executor.place("tern-1", Start(Vec3(0.0, 9.0, 5.0)))
     assert flock.flown(1.0, "tern-1", "status").max() == 0.0
 
 
 def test_a_vehicle_can_be_placed_with_the_first_touch(drone):
-    drone.course.place("drone", Start(Vec3(1.0, 2.0, 12.0)))
+    drone.executor.place("drone", Start(Vec3(1.0, 2.0, 12.0)))
     np.testing.assert_allclose(drone.flown(0.02, "drone", *PLACE)[0], [1.0, 2.0, 12.0])
 
 
@@ -684,6 +684,6 @@ def test_a_vehicle_can_be_placed_with_the_first_touch(drone):
 )
 def test_where_a_vehicle_would_be_lost_it_is_not_placed(drone, place, said):
     with pytest.raises(CommandError, match=said):
-        drone.course.place("drone", Start(place))
+        drone.executor.place("drone", Start(place))
     with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
-        drone.course.place("dron", Start())
+        drone.executor.place("dron", Start())

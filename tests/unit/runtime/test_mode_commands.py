@@ -9,11 +9,11 @@ import kittiwake as kw
 from kittiwake.core.errors import CommandError
 from kittiwake.runtime.commands import commands_of, numbers_of
 
-FLY = kw.ModeCommand(0.0).told(kw.PositionYaw(kw.Vec3(1.0, 2.0, 3.0), 0.5))
+FLY = kw.ModeCommand(0.0).with_command(kw.PositionYaw(kw.Vec3(1.0, 2.0, 3.0), 0.5))
 
 
 def test_a_signal_inside_another_goes_to_numbers_and_back():
-    command = FLY.told(kw.ThrustAttitude(9.0, kw.Quaternion(0.8, 0.6, 0.0, 0.0)))
+    command = FLY.with_command(kw.ThrustAttitude(9.0, kw.Quaternion(0.8, 0.6, 0.0, 0.0)))
     numbers = numbers_of({"drone": command}, {})
     back = commands_of((("drone", kw.ModeCommand),), numbers)["drone"]
     assert numbers_of({"drone": back}, {}) == numbers
@@ -33,7 +33,7 @@ def test_a_signal_inside_another_goes_to_numbers_and_back():
             "position.yaw_rad of the ModeCommand for 'drone' must be one finite number; it is nan",
         ),
         (
-            FLY.told(kw.ThrustAttitude(9.0, kw.Quaternion(1.0, 1.0, 0.0, 0.0))),
+            FLY.with_command(kw.ThrustAttitude(9.0, kw.Quaternion(1.0, 1.0, 0.0, 0.0))),
             "attitude.q_world_from_body of the command for 'drone' has the norm 1.41421",
         ),
     ],
@@ -48,7 +48,9 @@ def test_modes_are_switched_from_a_persons_own_loop():
     simulation = kw.load("mode-tour")
     simulation.reset()
     for _ in range(50):
-        simulation.step({"drone": kw.ModeCommand(0).told(kw.ThrustTorque(20.0, kw.Vec3.zero()))})
+        simulation.step(
+            {"drone": kw.ModeCommand(0).with_command(kw.ThrustTorque(20.0, kw.Vec3.zero()))}
+        )
     truth = simulation.observe()["drone"].truth
     # 0.1 s with 20 N on 1 kg, of which the ground carried nothing
     assert truth.velocity_world_mps.z == pytest.approx(1.019, abs=0.01)

@@ -58,17 +58,17 @@ def test_a_flight_that_begins_anew_has_the_changes_also_those_that_were_not_flow
 ):
     session = Session(scenario, RealTimeClock(inf))
     # not compiled before the flight is over, and not before it begins anew
-    session.course.change("world.wind", "{type: shear, speed_at_6m_mps: 6, from_deg: 270}")
+    session.executor.change("world.wind", "{type: shear, speed_at_6m_mps: 6, from_deg: 270}")
     calm = session.fly(tmp_path)
-    session.course.set_gains("drone", "position", natural_frequency_radps=1.0)
-    session.course.change("world.wind", "{type: shear, speed_at_6m_mps: 8, from_deg: 270}")
+    session.executor.set_gains("drone", "position", natural_frequency_radps=1.0)
+    session.executor.change("world.wind", "{type: shear, speed_at_6m_mps: 8, from_deg: 270}")
     session.restart()
     session.begin_again()
     windy = session.fly(tmp_path)
     column = windy.columns("drone").index("wind_x_world_mps")
     assert rows(windy)[0, column] > 7.0
     assert rows(calm)[0, column] < 7.0
-    document = session.course.scenario.document.data
+    document = session.executor.scenario.document.data
     assert document["vehicles"]["drone"]["controller"][0]["natural_frequency_radps"] == 1.0
     session.close()
 
@@ -76,10 +76,10 @@ def test_a_flight_that_begins_anew_has_the_changes_also_those_that_were_not_flow
 def test_what_is_wrong_with_a_late_change_is_told_in_the_next_flight(scenario, tmp_path):
     session = Session(scenario, RealTimeClock(inf))
     session.fly(tmp_path)
-    session.course.change("world.wind", "hurricane")
+    session.executor.change("world.wind", "hurricane")
     session.restart()
     session.begin_again()
-    (problem,) = session.course.take_problems()
+    (problem,) = session.executor.take_problems()
     assert "hurricane" in problem
     session.close()
 
@@ -88,10 +88,10 @@ def test_after_a_flight_commands_are_refused_without_a_fault(scenario, tmp_path)
     session = Session(scenario, RealTimeClock(inf))
     session.fly(tmp_path)
     with pytest.raises(CommandError, match="the flight is over; begin anew"):
-        session.course.ask("drone", None)
+        session.executor.ask("drone", None)
     with pytest.raises(CommandError, match="'drone' has no 'wing'"):
-        session.course.fail("drone", "wing", failed=True)
-    assert session.course.take_problems() == []
+        session.executor.fail("drone", "wing", failed=True)
+    assert session.executor.take_problems() == []
     session.close()
 
 

@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 
+from kittiwake.cockpit.panels.wind import wind_controls
 from kittiwake.core.errors import ScenarioError
 from kittiwake.environment.prescribed_winds import ConstantWind
 from kittiwake.environment.wind import Calm, ShearWind
@@ -13,7 +14,6 @@ from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import apply_overrides, parse_document
 from kittiwake.scenario.dormant_faults import with_dormant_faults
 from kittiwake.tasks.randomization import Randomization
-from kittiwake.viewer.panels.wind import knobs
 from kittiwake.world.environment import SumOfWinds
 
 SCENARIO = """
@@ -173,7 +173,7 @@ def test_each_number_of_a_wind_has_a_slider_that_changes_it_without_compiling(
     (tmp_path / "wind.csv").write_text("time_s,east_mps,north_mps\n0,1,0\n2,3,4\n")
     scenario = built(wind, tmp_path)
     entry = scenario.document.data["world"]["wind"]
-    found = {knob.path: knob for knob in knobs(scenario.world.wind, entry)}
+    found = {knob.path: knob for knob in wind_controls(scenario.world.wind, entry)}
     assert found.keys() == wanted
 
     def form(one):

@@ -10,7 +10,7 @@ from kittiwake.core.errors import MissingExtraError
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.renderer import BODIES, Bodies, place
-from kittiwake.physics.mujoco_renderer import mujoco_renderer
+from kittiwake.rendering.camera_renderer import mujoco_renderer
 
 
 def skip_without_graphics():

@@ -14,7 +14,7 @@ from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.environment.platforms import FixedPlatform
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.renderer import BODIES, ImageFormat, Shot
-from kittiwake.physics import mujoco_painting, mujoco_renderer
+from kittiwake.rendering import camera_renderer, scene_builder
 from kittiwake.sensors.camera import Camera
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.range_camera import RangeCamera
@@ -115,9 +115,9 @@ def test_a_body_that_is_nowhere_is_not_drawn_and_hides_nothing_else(where):
 def test_a_red_box_is_as_red_as_it_is_painted_and_lit():
     box = Box(Vec3(0.0, 0.0, 0.5), Vec3(1.0, 1.0, 1.0))
     seen = read(Camera(width=3, height=3), drawn(looking_down(1.5), [box]))
-    light = np.array(mujoco_painting.LIGHT_WORLD)
-    share = mujoco_painting.AMBIENT + mujoco_painting.DIFFUSE * -light[2] / np.linalg.norm(light)
-    expected = share * np.array(mujoco_painting.OBSTACLE_COLORS[0])
+    light = np.array(scene_builder.LIGHT_WORLD)
+    share = scene_builder.AMBIENT + scene_builder.DIFFUSE * -light[2] / np.linalg.norm(light)
+    expected = share * np.array(scene_builder.OBSTACLE_COLORS[0])
     np.testing.assert_allclose(np.asarray(seen.color)[1, 1], expected, atol=SHADE)
 
 
@@ -172,14 +172,14 @@ def flown(tmp_path_factory):
     """A flight of two vehicles with cameras over a third, twice, and how many pictures it took."""
     path, taken = tmp_path_factory.mktemp("pair") / "pair.yaml", []
     path.write_text(PAIR, encoding="utf-8")
-    draw = mujoco_renderer.MujocoRenderer.picture
+    draw = camera_renderer.MujocoRenderer.picture
 
     def counted(self, *arguments):
         taken.append(arguments)
         return draw(self, *arguments)
 
     with pytest.MonkeyPatch.context() as patch, jax.enable_x64(True):
-        patch.setattr(mujoco_renderer.MujocoRenderer, "picture", counted)
+        patch.setattr(camera_renderer.MujocoRenderer, "picture", counted)
         pair = kw.load(str(path))
         logs = [pair.run() for _ in range(2)]
     return logs, len(taken)

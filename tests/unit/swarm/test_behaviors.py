@@ -27,7 +27,7 @@ SHAPES = ("line", "column", "wedge", "circle", "grid")
 
 
 def wish(behavior, own, peers):
-    return np.asarray(behavior.wish_world_mps(own, peers).array)
+    return np.asarray(behavior.desired_velocity_world_mps(own, peers).array)
 
 
 def limited(behavior, own, peers):

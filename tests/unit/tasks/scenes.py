@@ -35,7 +35,7 @@ def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, told=(), me
         estimate=there,
         measurements=measurements or {},
         command=sticks() if command is None else command,
-        told=jnp.asarray(told, float),
+        reports=jnp.asarray(told, float),
         actuators={},
         surroundings=as_arrays(world.surroundings(there, Vec3(1.0, 1.0, 1.0))),
         number=jnp.asarray(0, jnp.int32),

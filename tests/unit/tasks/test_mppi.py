@@ -174,7 +174,7 @@ def test_a_plan_stands_still_in_time(hallway):
     ahead_s = 1.0
     later = plan
     for _ in range(2 * mppi.steps_per_knot + 3):
-        before, later = later, mppi.carried_on(later)
+        before, later = later, mppi.continued(later)
         np.testing.assert_allclose(
             mppi.action(later, ahead_s - 0.02), mppi.action(before, ahead_s), atol=1e-5
         )

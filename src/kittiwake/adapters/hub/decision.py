@@ -144,7 +144,7 @@ class Decision(eqx.Module):
 
 def is_guided(guidance: AbstractGuidance) -> bool:
     """Whether it follows from what others do, and asks for velocities alone."""
-    return guidance.hears and guidance.command_types() == (VelocityYaw,)
+    return guidance.requires_radio and guidance.command_types() == (VelocityYaw,)
 
 
 def _first(vehicle: Vehicle, stream: PRNGKeyArray) -> Any:

@@ -184,7 +184,7 @@ class FlockServer:
         guidance = self._fleet.groups[number].vehicle.guidance.component
         present = jax.tree.map(lambda leaf: leaf[lane], self._states[number])
         with jax.enable_x64(DOUBLE):
-            self._change(number, lane, guidance.switched(present, named_all))
+            self._change(number, lane, guidance.with_active_behaviors(present, named_all))
 
     def _named(self, name: str, behavior: str | int) -> str:
         """A behavior of a member by its name."""

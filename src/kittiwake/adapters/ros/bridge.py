@@ -57,7 +57,7 @@ class Bridge:
 
     def open(self, session: Session) -> None:
         """Publishes and takes part from now on."""
-        node, course = self._node, session.course
+        node, course = self._node, session.executor
         scenario, columns = course.scenario, course.layout.columns
         settings, spaces = scenario.ros, legal_names(scenario.vehicles)
         self._session = session
@@ -110,7 +110,7 @@ class Bridge:
             said = pilot.look()
             if said is not None:
                 self._node.warn(said)
-        for problem in self._session.course.take_problems():
+        for problem in self._session.executor.take_problems():
             self._node.error(problem)
 
     def _take_orders(self, desk: Endpoints, vehicles: Mapping[str, str]) -> None:
@@ -122,10 +122,10 @@ class Bridge:
         desk.order("/gazebo/reset_simulation", self._begin_anew)
         desk.trigger("/kittiwake/step", self._step)
         desk.hear("/kittiwake/real_time_factor", "std_msgs/Float64", self._speed)
-        settings = session.course.scenario.ros
+        settings = session.executor.scenario.ros
 
         def place(state: Any) -> None:
-            session.course.place(*start_of(state, vehicles, settings))
+            session.executor.place(*start_of(state, vehicles, settings))
 
         def placed(request: Any) -> Answer:
             place(request.model_state)
@@ -136,10 +136,10 @@ class Bridge:
         first = self._pilots[0]
 
         def place_first(start: Start) -> None:
-            session.course.place(first.vehicle, start)
+            session.executor.place(first.vehicle, start)
 
         sticks = JoystickListener(
-            first, session.course.scenario.joystick, place_first, session.restart
+            first, session.executor.scenario.joystick, place_first, session.restart
         )
         desk.hear("/joy", "sensor_msgs/Joy", sticks.hear)
 
@@ -160,7 +160,7 @@ class Bridge:
         """Until the next flight is there and takes orders."""
         session = self._session
         with self._beginning:
-            before = session.course
+            before = session.executor
             session.restart()
             while not (session.over or self._is_there_after(before)):
                 time.sleep(LOOKS_S)
@@ -168,12 +168,12 @@ class Bridge:
 
     def _is_there_after(self, before: LiveExecutor) -> bool:
         """Whether another flight than that one flies, or did, and takes orders if it does."""
-        session, course = self._session, self._session.course
+        session, course = self._session, self._session.executor
         is_another = course is not before and not session.wanted_again
         return is_another and (course.prepared or course.over)
 
     def _refuse_when_over(self) -> None:
-        if self._session.over or self._session.course.over:
+        if self._session.over or self._session.executor.over:
             message = "the flight is over"
             raise CommandError(message)
 

@@ -28,7 +28,7 @@ class GainServer:
 
     def offer(self, vehicle: str, space: str) -> None:
         """Those of a vehicle, in its namespace, if it has any."""
-        gains = LiveGains.of(self._session.course.wanted, vehicle)
+        gains = LiveGains.of(self._session.executor.wanted, vehicle)
         if not gains.shown:
             return
         namespace = f"{space}/gains"
@@ -43,7 +43,7 @@ class GainServer:
     def _changed(
         self, gains: LiveGains, namespace: str, wanted: dict[str, float]
     ) -> dict[str, float]:
-        course = self._session.course
+        course = self._session.executor
         if threading.get_ident() == self._thread_number:
             # it is only shown, and may be out of date already
             return gains.values(course)
@@ -62,7 +62,7 @@ class GainServer:
         self._waiting.discard(entry)
         for gains, show in self._offered[entry]:
             try:
-                show(gains.values(self._session.course))
+                show(gains.values(self._session.executor))
             # what goes wrong in this thread is seen by nobody else
             except Exception as error:
                 self._node.error(f"gains of '{gains.vehicle}': {error!r}")

@@ -9,9 +9,9 @@ from kittiwake.adapters.ros.vehicle_control import VehicleControl
 from kittiwake.core.commands import BodyVelocityYawRate, ModeCommand
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
+from kittiwake.runtime.joystick import Joystick, Pad, StickSignal
 from kittiwake.runtime.maneuvers import HoldCommand, Maneuver
 from kittiwake.scenario.joystick_settings import JoystickSettings
-from kittiwake.viewer.joystick import Joystick, Pad, StickSignal
 
 
 class JoystickListener:

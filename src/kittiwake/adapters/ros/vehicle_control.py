@@ -47,7 +47,7 @@ class VehicleControl:
         self.vehicle = vehicle
         self._session, self._timeout_s = session, timeout_s
         self._lock = threading.RLock()
-        self._begin(session.course)
+        self._begin(session.executor)
 
     @property
     def mode(self) -> int:
@@ -204,8 +204,8 @@ class VehicleControl:
 
     def _look_around(self) -> None:
         """A flight that has begun anew knows nothing of the one before."""
-        if self._session.course is not self._course:
-            self._begin(self._session.course)
+        if self._session.executor is not self._course:
+            self._begin(self._session.executor)
         asked = self._course.asked.get(self.vehicle)
         if isinstance(asked, RampTo) and asked.off:
             self._mode = INACTIVE

@@ -32,7 +32,7 @@ class VehicleServices:
         desk.serve(f"{space}/takeoff", f"{PACKAGE}/Takeoff", self._taken_off)
         desk.serve(f"{space}/land", f"{PACKAGE}/Land", self._landed)
         desk.trigger(f"{space}/hand_back", pilot.hand_back)
-        scenario = self._session.course.scenario
+        scenario = self._session.executor.scenario
         steps = scenario.vehicles[pilot.vehicle].guidance.component.step_names
         for step, called in legal_names(steps).items():
             desk.trigger(f"{space}/mission/{called}", partial(self._begin, step))
@@ -70,4 +70,4 @@ class VehicleServices:
     def _begin(self, step: str) -> None:
         """A step of its mission, which flies from then on."""
         self._pilot.hand_back()
-        self._session.course.begin_step(self._pilot.vehicle, step)
+        self._session.executor.begin_step(self._pilot.vehicle, step)

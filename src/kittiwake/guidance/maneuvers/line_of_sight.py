@@ -60,7 +60,7 @@ class LineOfSight(AbstractGuidance):
     tracked: ClassVar[bool] = False
 
     positions_world_m: tuple[Vec3, ...] = ()
-    course: SurveyPattern | None = None
+    pattern: SurveyPattern | None = None
     speed_mps: Annotated[Real, NOT_NEGATIVE] = 1.0
     look_ahead_m: Annotated[Real, POSITIVE] = 2.0
     integral_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 0.0
@@ -70,7 +70,7 @@ class LineOfSight(AbstractGuidance):
 
     def __check_init__(self) -> None:
         """Refuses no places, and a round of one."""
-        refuse_both_or_none(self.positions_world_m, self.course)
+        refuse_both_or_none(self.positions_world_m, self.pattern)
         if self.loop and len(self.positions_world_m) == 1:
             message = "loop needs at least two positions_world_m; a vessel cannot stay at one"
             raise ValueError(message)
@@ -81,20 +81,20 @@ class LineOfSight(AbstractGuidance):
 
     def prepare(self, context: BuildContext) -> "LineOfSight":
         """With the places of its course."""
-        if self.course is None:
+        if self.pattern is None:
             refuse_places(context, self.positions_world_m, "positions_world_m")
             return self
-        places = self.course.positions_world_m(context.world.origin)
+        places = self.pattern.positions_world_m(context.world.origin)
         refuse_places(context, places, "course")
-        return replace(self, positions_world_m=places, course=None)
+        return replace(self, positions_world_m=places, pattern=None)
 
     def leads_to(self, context: BuildContext) -> Vec3:
         """To the last place; nowhere in a round."""
         if self.loop:
             return context.place_world_m
-        if self.course is None:
+        if self.pattern is None:
             return self.positions_world_m[-1]
-        return self.course.positions_world_m(context.world.origin)[-1]
+        return self.pattern.positions_world_m(context.world.origin)[-1]
 
     def init(self, key: PRNGKeyArray) -> LineOfSightState:
         """Not begun."""

@@ -95,11 +95,11 @@ class ModeStage(eqx.Module):
             )
             raise ValueError(message)
 
-    def told(self, before: ModeCommand) -> ModeCommand:
+    def applied_to(self, before: ModeCommand) -> ModeCommand:
         """What is asked for in this stage, after what was asked for before it."""
         command = self._command()
         if command is not None:
-            return before.told(command)
+            return before.with_command(command)
         mode = float(ModeCommand.MODES.index(self.mode))
         return eqx.tree_at(lambda signal: signal.mode, before, mode)
 
@@ -161,7 +161,7 @@ class ModeTour(AbstractGuidance):
         now = elapsed_s(inputs.time_s, dt_s)
         asked = planned = ModeCommand(0.0)
         for stage in self.stages:
-            planned = stage.told(planned)
+            planned = stage.applied_to(planned)
             asked = tree_where(jnp.asarray(now >= stage.at_s), planned, asked)
         return state, asked
 

@@ -48,7 +48,7 @@ class Playback(AbstractGuidance):
         Raises:
             ScenarioError: if a number is outside of the vehicle's bounds.
         """
-        if self.command_types() == (context.dynamics.native,):
+        if self.command_types() == (context.dynamics.command_type,):
             _refuse_outside(self.file, context.dynamics.command_bounds)
         return self
 

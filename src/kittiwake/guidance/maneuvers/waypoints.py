@@ -40,11 +40,11 @@ class Waypoints(AbstractGuidance):
     wait_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     yaw_rad: Real | None = None
     loop: bool = eqx.field(static=True, default=False)
-    course: SurveyPattern | None = None
+    pattern: SurveyPattern | None = None
 
     def __check_init__(self) -> None:
         """Refuses an empty list, one beside a course, and a round of one place."""
-        refuse_both_or_none(self.positions_world_m, self.course)
+        refuse_both_or_none(self.positions_world_m, self.pattern)
         if self.loop and len(self.positions_world_m) == 1:
             message = "loop needs at least two positions_world_m; one place is held anyway"
             raise ValueError(message)
@@ -56,10 +56,10 @@ class Waypoints(AbstractGuidance):
     def prepare(self, context: BuildContext) -> "Waypoints":
         """With the places of its course."""
         places = self._listed(context)
-        refuse_places(context, places, "positions_world_m" if self.course is None else "course")
-        if self.course is None:
+        refuse_places(context, places, "positions_world_m" if self.pattern is None else "course")
+        if self.pattern is None:
             return self
-        return replace(self, positions_world_m=places, course=None)
+        return replace(self, positions_world_m=places, pattern=None)
 
     def init(self, key: PRNGKeyArray) -> WaypointsState:
         """On the way to the first place."""
@@ -107,7 +107,7 @@ class Waypoints(AbstractGuidance):
         return None if self.loop else len(self.positions_world_m)
 
     def _listed(self, context: BuildContext) -> tuple[Vec3, ...]:
-        course = self.course
+        course = self.pattern
         if course is None:
             return self.positions_world_m
         return course.positions_world_m(context.world.origin)

@@ -79,7 +79,7 @@ class CatsMouse(AbstractTask):
         "noisy": {},
         "windy": windy_from_anywhere(1.0),
     }
-    needs: ClassVar[Requirements] = Requirements(vehicles=[MOUSE])
+    requirements: ClassVar[Requirements] = Requirements(vehicles=[MOUSE])
     lost_reward: ClassVar[float] = LOST
     shared: ClassVar[bool] = True
 
@@ -105,7 +105,7 @@ class CatsMouse(AbstractTask):
             )
             raise ValueError(message)
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """A horizontal velocity."""
         del vehicle
         return level_velocities(float(self.height_m))

@@ -30,9 +30,9 @@ class SampleSet(eqx.Module):
     """
 
     true: Float[Array, "numbers block"]
-    told: Float[Array, "numbers block"]
+    reports: Float[Array, "numbers block"]
     to_true: Float[Array, "numbers block"]
-    to_told: Float[Array, "numbers block"]
+    to_reported: Float[Array, "numbers block"]
     count: Count
 
     @classmethod
@@ -53,13 +53,13 @@ class SampleSet(eqx.Module):
 
         # of those before, and of the new one
         true_apart = nearest(self.true, true)
-        told_apart, own_apart = nearest(self.true, told), nearest(self.told, true)
+        told_apart, own_apart = nearest(self.true, told), nearest(self.reports, true)
         own = jnp.minimum(own_apart.min(axis=1), jnp.abs(true - told))
         to_true = jnp.minimum(self.to_true, true_apart)
-        to_told = jnp.minimum(self.to_told, told_apart)
+        to_told = jnp.minimum(self.to_reported, told_apart)
         return SampleSet(
             jnp.where(here, true[:, None], self.true),
-            jnp.where(here, told[:, None], self.told),
+            jnp.where(here, told[:, None], self.reports),
             jnp.where(here, true_apart.min(axis=1)[:, None], to_true),
             jnp.where(here, own[:, None], to_told),
             place + 1,
@@ -71,7 +71,9 @@ class SampleSet(eqx.Module):
         enough = jnp.asarray(self.count) > 1
         # a distance that there is not must not meet a logarithm, nor its slope
         held = there & enough
-        nu, rho = (jnp.where(held, own, 1.0) + resolution for own in (self.to_told, self.to_true))
+        nu, rho = (
+            jnp.where(held, own, 1.0) + resolution for own in (self.to_reported, self.to_true)
+        )
         n = jnp.maximum(self.count, 2).astype(nu.dtype)
         each = jnp.where(held, jnp.log(nu / rho), 0.0).sum(axis=1) / n
         return jnp.where(enough, (each + jnp.log(n / (n - 1.0))).sum(), 0.0)

@@ -62,7 +62,7 @@ class FollowSurfaceTask(AbstractTask):
 
     scenario: ClassVar[str] = "follow-surface"
     agents: ClassVar[str] = "drone"
-    needs: ClassVar[Requirements] = Requirements(
+    requirements: ClassVar[Requirements] = Requirements(
         sensors=[RequiredSensor("lidar", RangesMeasurement, "lidar-2d")]
     )
     lost_reward: ClassVar[float] = -5.0
@@ -75,12 +75,12 @@ class FollowSurfaceTask(AbstractTask):
         "windy": windy(3.0, 180.0),
     }
 
-    _rung: ClassVar[ActionMapping] = velocities(Vec3(2.0, 0.0, 1.5))
+    _action_mapping: ClassVar[ActionMapping] = velocities(Vec3(2.0, 0.0, 1.5))
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """Velocities along and up."""
         del vehicle
-        return self._rung
+        return self._action_mapping
 
     def begin(
         self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
@@ -125,4 +125,6 @@ class FollowSurfaceTask(AbstractTask):
         along, up = ranges * jnp.sin(angles), -ranges * jnp.cos(angles)
         slope = (up[-1] - up[0]) / jnp.maximum(along[-1] - along[0], 0.1)
         across = 1.5 * (goal - ranges.min())
-        return asking(self._rung, Vec3(self.speed_mps, 0.0, self.speed_mps * slope + across))
+        return asking(
+            self._action_mapping, Vec3(self.speed_mps, 0.0, self.speed_mps * slope + across)
+        )

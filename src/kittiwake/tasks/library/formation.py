@@ -105,12 +105,12 @@ class FormationTask(AbstractTask):
         "windy": windy(1.5, 45.0),
     }
 
-    _rung: ClassVar[ActionMapping] = velocities(Vec3(1.5, 1.5, 1.0))
+    _action_mapping: ClassVar[ActionMapping] = velocities(Vec3(1.5, 1.5, 1.0))
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """Velocities over the ground."""
         del vehicle
-        return self._rung
+        return self._action_mapping
 
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Center:
         """A center, its way and the formation's turn."""
@@ -168,7 +168,7 @@ class FormationTask(AbstractTask):
             distance = jnp.maximum(jnp.linalg.norm(way), 1e-3)
             pushed = WAY_MPS * jnp.clip(1.0 - distance / WAY_M, 0.0, 1.0) / distance
             velocity = velocity - Vec3(way[0] - way[1], way[1] + way[0], way[2]) * pushed
-        return asking(self._rung, velocity)
+        return asking(self._action_mapping, velocity)
 
     def _place(self, goal: Center, agent: Agent, count: int) -> Vec3:
         turn = 2.0 * pi / count

@@ -37,10 +37,10 @@ class GotoWaypoint(AbstractTask):
     scenario: ClassVar[str] = "goto-waypoint"
     agents: ClassVar[str] = "pelican"
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
-    needs: ClassVar[Requirements] = NATIVE_STICKS
+    requirements: ClassVar[Requirements] = NATIVE_STICKS
     lost_reward: ClassVar[float] = LOST
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """The sticks."""
         del vehicle
         return STICKS

@@ -65,7 +65,7 @@ class HallwayTask(AbstractTask):
 
     scenario: ClassVar[str] = "hallway"
     agents: ClassVar[str] = "drone"
-    needs: ClassVar[Requirements] = Requirements(
+    requirements: ClassVar[Requirements] = Requirements(
         sensors=[RequiredSensor("lidar", RangesMeasurement, "lidar-2d")]
     )
     lost_reward: ClassVar[float] = -10.0
@@ -78,12 +78,12 @@ class HallwayTask(AbstractTask):
         "windy": windy(3.0, 90.0),
     }
 
-    _rung: ClassVar[ActionMapping] = velocities(Vec3(1.5, 1.5, 0.0))
+    _action_mapping: ClassVar[ActionMapping] = velocities(Vec3(1.5, 1.5, 0.0))
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """Velocities along and across."""
         del vehicle
-        return self._rung
+        return self._action_mapping
 
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Progress:
         """Where it starts."""
@@ -135,4 +135,4 @@ class HallwayTask(AbstractTask):
         push = 0.8 * nearness(ranges, PUSHED_M)
         ahead = speed * x[best] - (push * x).sum()
         aside = speed * y[best] - (push * y).sum()
-        return asking(self._rung, Vec3(ahead, aside, 0.0))
+        return asking(self._action_mapping, Vec3(ahead, aside, 0.0))

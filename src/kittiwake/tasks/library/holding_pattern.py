@@ -81,7 +81,7 @@ class HoldingPattern(AbstractTask):
     lost_reward: ClassVar[float] = LOST
     lost_together: ClassVar[bool] = True
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """A horizontal velocity."""
         del vehicle
         return level_velocities(float(self.height_m))

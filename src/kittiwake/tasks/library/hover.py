@@ -35,10 +35,10 @@ class Hover(AbstractTask):
 
     scenario: ClassVar[str] = "hover"
     agents: ClassVar[str] = "crazyflie"
-    needs: ClassVar[Requirements] = Requirements(native=RotorSpeeds)
+    requirements: ClassVar[Requirements] = Requirements(command_type=RotorSpeeds)
     lost_reward: ClassVar[float] = -1.0
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """The speeds of the rotors, from the slowest to the fastest."""
         bounds = vehicle.dynamics.command_bounds
         return ActionMapping(

@@ -35,9 +35,9 @@ class AbstractKeepSpot(AbstractTask):
 
     agents: ClassVar[str] = "pelican"
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
-    needs: ClassVar[Requirements] = NATIVE_STICKS
+    requirements: ClassVar[Requirements] = NATIVE_STICKS
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """The sticks."""
         del vehicle
         return STICKS

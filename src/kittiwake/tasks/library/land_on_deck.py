@@ -95,7 +95,7 @@ class LandOnDeck(AbstractTask):
 
     scenario: ClassVar[str] = "land-on-deck"
     agents: ClassVar[str] = "drone"
-    needs: ClassVar[Requirements] = Requirements(
+    requirements: ClassVar[Requirements] = Requirements(
         [RequiredSensor("deck", DeckMeasurement, "beacon")], partner=True
     )
     lost_reward: ClassVar[float] = -2.0
@@ -110,7 +110,7 @@ class LandOnDeck(AbstractTask):
         "heaving-deck": {"world.waves": {"type": "jonswap", "sea_state": 2, "spreading": 5}},
     }
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """Velocities over the ground, without turning."""
         del vehicle
         return VELOCITIES

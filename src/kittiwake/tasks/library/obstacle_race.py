@@ -103,7 +103,7 @@ class ObstacleRace(AbstractTask):
 
     scenario: ClassVar[str] = "obstacle-race"
     agents: ClassVar[str] = "drone"
-    needs: ClassVar[Requirements] = Requirements(
+    requirements: ClassVar[Requirements] = Requirements(
         sensors=[RequiredSensor("lidar", RangesMeasurement, "lidar-2d")]
     )
     lost_reward: ClassVar[float] = -10.0
@@ -115,7 +115,7 @@ class ObstacleRace(AbstractTask):
         "windy": windy(3.0, 45.0),
     }
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """Accelerations, looking east."""
         del vehicle
         return ACCELERATIONS

@@ -27,7 +27,7 @@ STICKS = ActionMapping(
     {"battery_v": 12.0},
 )
 # for tasks that count how the sticks move
-NATIVE_STICKS = Requirements(native=AttitudeThrottle)
+NATIVE_STICKS = Requirements(command_type=AttitudeThrottle)
 # beyond it the velocity controller asks for no more
 MAX_SPEED_MPS = 3.0
 # to the north, as its yaw of zero

@@ -116,7 +116,7 @@ class Findings(eqx.Module):
     locations_world_m: Float[Array, "locations 3"]
     weights: Float[Array, " locations"]
     sums: Float[Array, " locations"]
-    told: Float[Array, " locations"]
+    reports: Float[Array, " locations"]
     samples: SampleSet | None
     sources: SourceBeliefs | None
 
@@ -140,7 +140,7 @@ class AbstractPlumeTask(AbstractTask):
         "noiseless": without_noise("pelican", sensors={NOSE: {"type": "plume", "deviation": 0}}),
         "noisy": {},
     }
-    needs: ClassVar[Requirements] = Requirements(
+    requirements: ClassVar[Requirements] = Requirements(
         [RequiredSensor(NOSE, ConcentrationMeasurement, "plume")],
         {PLUME + SMOKE: f"plumes: {{{SMOKE}: gaussian}}"},
     )
@@ -167,7 +167,7 @@ class AbstractPlumeTask(AbstractTask):
         """Anywhere but near the limits and each other."""
         return scattered(given, inside(world.area), world.collision_distance_m, key)
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """A velocity, and what is told."""
         del vehicle
         return free_velocities(tuple(f"concentration_{i}" for i in range(self.locations)))
@@ -188,9 +188,9 @@ class AbstractPlumeTask(AbstractTask):
     def proceed(self, goal: Findings, scene: TaskScene, key: PRNGKeyArray) -> Findings:
         """What has been told and measured since."""
         sources = goal.sources
-        goal = replace(goal, told=self._told(scene))
+        goal = replace(goal, reports=self._told(scene))
         if goal.samples is not None:
-            samples = goal.samples.joined(self._true(goal, scene), goal.told)
+            samples = goal.samples.joined(self._true(goal, scene), goal.reports)
             goal = replace(goal, samples=samples)
         if sources is not None and self.emissions is not None:
             here = whereabouts(scene.agents.estimate)
@@ -222,7 +222,7 @@ class AbstractPlumeTask(AbstractTask):
         """The reward above."""
         del agent
         if goal.samples is None:
-            missed = ((goal.told - self._true(goal, scene)) ** 2).sum()
+            missed = ((goal.reports - self._true(goal, scene)) ** 2).sum()
         else:
             missed = goal.samples.divergence(self.resolution)
         return -jnp.where(scene.last, missed, 0.0)
@@ -263,12 +263,12 @@ class AbstractPlumeTask(AbstractTask):
 
         Among puffs it is that of which most has been told on average in the present window.
         """
-        told = goal.told
+        told = goal.reports
         if goal.samples is None:
             wrong = {"squared_error": ((told - self._true(goal, scene)) ** 2).sum()}
         else:
             there = jnp.arange(self.window, dtype=jnp.int32)[None] < goal.samples.count
-            told = jnp.where(there, goal.samples.told, 0.0).sum(axis=1)
+            told = jnp.where(there, goal.samples.reports, 0.0).sum(axis=1)
             wrong = {"divergence": goal.samples.divergence(self.resolution)}
         place = goal.locations_world_m[jnp.argmax(told)]
         away_m = region_of(_cloud(scene)).away_m(place)
@@ -308,7 +308,7 @@ class AbstractPlumeTask(AbstractTask):
         return jnp.asarray(dense(goal.locations_world_m))
 
     def _told(self, scene: TaskScene) -> Float[Array, " locations"]:
-        share = 0.5 * (1.0 + scene.agents.told)
+        share = 0.5 * (1.0 + scene.agents.reports)
         return self.most * (share**STEEPNESS).mean(axis=0)
 
 

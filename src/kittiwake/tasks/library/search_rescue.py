@@ -96,7 +96,7 @@ class AbstractSearchRescue(AbstractTask):
     believing: bool = eqx.field(static=True, default=False)
 
     agents: ClassVar[str] = "pelican"
-    needs: ClassVar[Requirements] = Requirements(
+    requirements: ClassVar[Requirements] = Requirements(
         [RequiredSensor(CAMERA, PersonsMeasurement, "person-camera")], {TERRAIN: "terrain: pour"}
     )
     lost_reward: ClassVar[float] = LOST
@@ -106,7 +106,7 @@ class AbstractSearchRescue(AbstractTask):
         """Anywhere but near the limits and each other."""
         return scattered(given, inside(world.area), world.collision_distance_m, key)
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """A velocity."""
         del vehicle
         return free_velocities()

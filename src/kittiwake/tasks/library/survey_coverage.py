@@ -95,7 +95,7 @@ class SurveyCoverage(AbstractTask):
             message = f"cells: {self.cells} is not allowed; write multiples of {BLOCKS}"
             raise ValueError(message)
 
-    def rung(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         """Rudder and thrust."""
         del vehicle
         return HELM

@@ -154,7 +154,7 @@ def test_a_width_of_whole_spacings_has_no_lane_too_many():
 def test_a_course_is_flown_as_its_places(kind):
     course = SurveyPattern("box", Vec3.zero(), 10.0, 4.0)
     places = course.positions_world_m()
-    assert kind(course=course).prepare(ANYWHERE) == kind(places)
+    assert kind(pattern=course).prepare(ANYWHERE) == kind(places)
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def test_a_file_far_from_the_origin_asks_for_the_order_of_its_numbers():
 def test_a_place_that_is_refused_is_called_by_the_key_that_gave_it(guidance, given, key):
     course = lake(SQUARE, 5.0, height_world_m=-1.0)
     places = course.positions_world_m()
-    made = guidance(course=course) if given == "course" else guidance(places)
+    made = guidance(pattern=course) if given == "course" else guidance(places)
     with pytest.raises(ScenarioError, match=rf"^{key}: \[0, 0, -1\] is below the ground"):
         made.prepare(AT_SEA)
 

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 from tests.unit.tasks import scenes
-from tests.unit.tasks.test_keep_spot import ACTIONS, cost
+from tests.unit.tasks.library.test_keep_spot import ACTIONS, cost
 
 from kittiwake.tasks.make import make
 

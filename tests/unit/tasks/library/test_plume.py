@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.unit.tasks import scenes
-from tests.unit.tasks.test_divergence import by_the_formula
+from tests.unit.tasks.library.test_divergence import by_the_formula
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.environment.plumes.gaussian import GaussianCloud
@@ -32,7 +32,7 @@ TRUE = np.exp(-0.5 * (((PLACES - [1.0, 2.0, 10.0]) / [4.0, 8.0, 3.0]) ** 2).sum(
 def scene(told, *, last):
     nose = {"nose": ConcentrationMeasurement(jnp.asarray(0.25))}
     agents = [
-        scenes.agent((3.0 * i, 0.0, 10.0), told=own, measurements=nose)
+        scenes.agent((3.0 * i, 0.0, 10.0), reports=own, measurements=nose)
         for i, own in enumerate(told)
     ]
     smoke = {"plumes.smoke": CLOUD}
@@ -78,8 +78,8 @@ def test_among_puffs_the_last_samples_are_compared():
 
 def test_the_rungs_have_as_many_numbers_to_tell_as_there_are_locations():
     pelican = load_scenario("keep-spot").vehicles["pelican"]
-    assert len(PlumePuff().rung(pelican).told) == 25
-    assert PlumeGaussian(locations=3).rung(pelican).names[3:] == tuple(
+    assert len(PlumePuff().action_mapping(pelican).reports) == 25
+    assert PlumeGaussian(locations=3).action_mapping(pelican).names[3:] == tuple(
         f"concentration_{i}" for i in range(3)
     )
 
@@ -109,7 +109,7 @@ def test_the_baseline_waits_in_the_middle_of_the_locations_that_are_not_near_the
 def test_the_baseline_comes_back_low_from_the_limits():
     task = PlumeGaussian(locations=4)
     world, (own,) = scene([np.zeros(4)], last=False)
-    blown = scenes.agent((138.0, 0.0, 60.0), told=np.zeros(4), measurements=own.measurements)
+    blown = scenes.agent((138.0, 0.0, 60.0), reports=np.zeros(4), measurements=own.measurements)
     world = replace(world, agents=jax.tree.map(lambda leaf: leaf[None], blown))
     x, _, z = task.baseline(begun(), blown, world)[:3]
     assert x < 0

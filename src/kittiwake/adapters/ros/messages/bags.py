@@ -165,7 +165,7 @@ def _write(vehicles: "list[_Vehicle]", scenario: Scenario, bag: _Bag, show: Show
     end_s = max((vehicle.end_s for vehicle in vehicles), default=0.0)
     windows = 1 + int(end_s / WINDOW_S)
     for number in range(windows):
-        told = [one for vehicle in vehicles for one in vehicle.told(number * WINDOW_S)]
+        told = [one for vehicle in vehicles for one in vehicle.messages(number * WINDOW_S)]
         clocks = [BagMessage(ns, "/clock", {"clock": ns}) for ns in {one.ns for one in told}]
         for ns, topic, message in sorted([*clocks, *told], key=lambda one: one.ns):
             tellers[topic](message, ns)
@@ -196,7 +196,7 @@ class _Vehicle:
         """When it was logged last."""
         return float(self._rows[-1, 0]) if len(self._rows) else 0.0
 
-    def told(self, begin_s: float) -> Iterator[BagMessage]:
+    def messages(self, begin_s: float) -> Iterator[BagMessage]:
         """Everything in a window of time."""
         edges = np.searchsorted(self._rows[:, 0], [begin_s, begin_s + WINDOW_S])
         rows = self._rows[slice(*edges)]

@@ -22,12 +22,12 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.environment.obstacles.mesh import Mesh
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.rendering.shapes import Rgb, Shape
+from kittiwake.rendering.solids import shape_of
 from kittiwake.scenario.ros_settings import RosSettings
-from kittiwake.viewer.decks import RGB as PLATFORM_RGB
-from kittiwake.viewer.decks import THICK_M
-from kittiwake.viewer.shapes import Rgb, Shape
-from kittiwake.viewer.solids import shape_of
-from kittiwake.viewer.stage import OBSTACLES_RGB, WALLS_OPACITY, mesh_shape
+from kittiwake.scene.decks import RGB as PLATFORM_RGB
+from kittiwake.scene.decks import THICK_M
+from kittiwake.scene.static_objects import OBSTACLES_RGB, WALLS_OPACITY, mesh_shape
 from kittiwake.world.environment import AbstractPlatform
 from kittiwake.world.ray import AbstractObstacle
 from kittiwake.world.world import World

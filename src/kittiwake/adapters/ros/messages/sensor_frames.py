@@ -30,13 +30,13 @@ from kittiwake.core.measurements import InertialMeasurement
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.head import AbstractHead
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.rendering.rotation import from_x_to
 from kittiwake.sensors.camera import Camera
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.range_camera import RangeCamera
 from kittiwake.sensors.round_robin import SENSORS
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 from kittiwake.sensors.ultrasonic_fan import UltrasonicFan
-from kittiwake.viewer.rotation import from_x_to
 
 # of a camera: that of its picture
 OPTICAL = "optical"

@@ -1,0 +1,1 @@
+"""Panels of the cockpit, one a file, each about the selected vehicle."""

@@ -1,0 +1,72 @@
+"""Gains of the picked vehicle's controllers, while it flies by them."""
+
+from dataclasses import fields
+from typing import Any
+
+import viser
+
+from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.control import CONTROLLERS
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.runtime.session import Session
+from kittiwake.scene.frame import Frame
+
+
+class GainsPanel:
+    """A folder for each controller, a field for each number."""
+
+    def __init__(self, desk: PanelContext, session: Session) -> None:
+        self._desk, self._session = desk, session
+        self._folders: list[viser.GuiFolderHandle] = []
+        desk.build(self._build)
+
+    def update(self, frame: Frame) -> None:
+        """Nothing of it changes by itself."""
+
+    def _build(self) -> None:
+        for folder in self._folders:
+            folder.remove()
+        self._folders = []
+        vehicle = self._session.executor.scenario.vehicles[self._desk.picked]
+        for rung in vehicle.cascade:
+            gains = _gains(rung.component)
+            if gains:
+                self._controller(CONTROLLERS.name_of(type(rung.component)), gains)
+
+    def _controller(self, name: str, gains: dict[str, float | tuple[float, ...]]) -> None:
+        gui = self._desk.gui
+        folder = gui.add_folder(name, expand_by_default=False)
+        self._folders.append(folder)
+        with folder:
+            fields = {gain: self._field(gain, value) for gain, value in gains.items()}
+            apply = gui.add_button(f"Apply to {name}")
+
+        @apply.on_click
+        @self._desk.by_hand
+        def _(_: Any) -> None:
+            now = {gain: field.value for gain, field in fields.items()}
+            changed = {gain: value for gain, value in now.items() if value != gains[gain]}
+            given = {g: list(v) if isinstance(v, tuple) else v for g, v in changed.items()}
+            if given:
+                self._session.executor.set_gains(self._desk.entry, name, **given)
+                gains.update(changed)
+
+    def _field(self, gain: str, value: float | tuple[float, ...]) -> Any:
+        """To write a number into, or three."""
+        gui = self._desk.gui
+        if isinstance(value, tuple):
+            x, y, z = value
+            return gui.add_vector3(gain, (x, y, z))
+        return gui.add_number(gain, value)
+
+
+def _gains(controller: Any) -> dict[str, float | tuple[float, ...]]:
+    """A controller's own numbers by name."""
+    found: dict[str, float | tuple[float, ...]] = {}
+    for one in fields(controller):
+        value = getattr(controller, one.name)
+        if isinstance(value, Vec3):
+            found[one.name] = (float(value.x), float(value.y), float(value.z))
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found[one.name] = float(value)
+    return found

@@ -1,0 +1,78 @@
+"""When, of a log: its time bar, speed and events."""
+
+from typing import Any
+
+from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.cockpit.panels.clock import FASTEST, SPEEDS, speed_of
+from kittiwake.cockpit.replay import Replay
+from kittiwake.scene.frame import Frame
+
+STEP_S = 0.02
+NO_EVENT = "choose one"
+# of an event, so much before it can be seen as well
+BEFORE_S = 1.0
+
+
+class PlayerPanel:
+    """Plays a log."""
+
+    def __init__(self, desk: PanelContext, replay: Replay) -> None:
+        self._replay = replay
+        gui = desk.gui
+        play = gui.add_button_group("Log", ("Play", "Pause", "From the start"))
+        self._bar = gui.add_slider(
+            "time [s]", replay.begin_s, max(replay.end_s, replay.begin_s + STEP_S), STEP_S,
+            replay.begin_s,
+        )  # fmt: skip
+        speed = gui.add_dropdown(
+            "Speed", [one for one in SPEEDS if one != FASTEST], initial_value="1x"
+        )
+        self._events = {
+            f"{event.time_s:.2f} s {event.vehicle}: {event.event}": event.time_s
+            for event in replay.events
+        }
+        events = gui.add_dropdown("Events", (NO_EVENT, *self._events))
+        self._jumped = False
+        play.on_click(desk.by_hand(lambda event: self._do(event.target.value)))
+
+        @self._bar.on_update
+        @desk.by_hand
+        def _(event: Any) -> None:
+            replay.time_s = float(event.target.value)
+
+        @speed.on_update
+        @desk.by_hand
+        def _(event: Any) -> None:
+            if event.target.value in SPEEDS:
+                replay.speed = speed_of(event.target.value)
+
+        @events.on_update
+        @desk.by_hand
+        def _(event: Any) -> None:
+            if event.target.value in self._events:
+                replay.time_s = self._events[event.target.value] - BEFORE_S
+                self._jumped = True
+                events.value = NO_EVENT
+
+        gui.add_command("Pause or go on", hotkey="P").on_trigger(
+            lambda _: setattr(replay, "paused", not replay.paused)
+        )
+
+    def _do(self, what: str) -> None:
+        replay = self._replay
+        match what:
+            case "Play":
+                if replay.time_s >= replay.end_s:
+                    replay.time_s = replay.begin_s
+                replay.paused = False
+            case "Pause":
+                replay.paused = True
+            case _:
+                replay.time_s = replay.begin_s
+                self._jumped = True
+
+    def update(self, frame: Frame) -> None:
+        """The bar goes along, unless somebody holds it."""
+        if not self._replay.paused or self._jumped:
+            self._jumped = False
+            self._bar.value = frame.time_s

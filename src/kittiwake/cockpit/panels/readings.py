@@ -1,0 +1,117 @@
+"""What is: place, motion, angles, distances by sensor, and what the controllers ask for."""
+
+from collections.abc import Iterable, Mapping
+from math import asin, atan2, degrees
+
+from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.scene.frame import Frame
+from kittiwake.sensors.round_robin import SENSORS
+from kittiwake.sensors.ultrasonic_head import UltrasonicHead
+
+# of an array of numbers as long as this no more is told than how many there are
+MOST_NUMBERS = 8
+
+
+class ReadingsPanel:
+    """Tables of the picked vehicle's numbers."""
+
+    def __init__(self, desk: PanelContext) -> None:
+        self._desk = desk
+        self._shown: tuple[str, list[str]] = ("", [])
+        self._text = desk.gui.add_markdown("")
+
+    def _head(self, row: Mapping[str, float]) -> "list[Line]":
+        """Where heads with a sensor on them look."""
+        heads = [
+            f"sensor.{name}."
+            for name, sensor in self._desk.vehicle.sensors.items()
+            if isinstance(sensor.component.sensor, UltrasonicHead)
+        ]
+        return [line for head in heads for line in _named(row, ("pitch_rad", "yaw_rad"), head)]
+
+    def _names(self) -> list[str]:
+        if self._shown[0] != self._desk.picked:
+            self._shown = self._desk.picked, self._desk.logged_columns
+        return self._shown[1]
+
+    def update(self, frame: Frame) -> None:
+        """The numbers of now."""
+        row = self._desk.row(frame)
+        row = {name: row[name] for name in self._names()}
+        sections = {
+            "Place and motion": _motion(row, ""),
+            "It believes": _motion(row, "estimate."),
+            "Distances": _distances(row),
+            "Head": self._head(row),
+            "Controllers ask for": _part(row, "setpoint."),
+            "It does": [*_part(row, "cmd_"), *_part(row, "act_")],
+        }
+        self._text.content = "\n\n".join(
+            _table(title, lines) for title, lines in sections.items() if lines
+        )
+
+
+Line = tuple[str, str]
+
+
+def _table(title: str, lines: Iterable[Line]) -> str:
+    told = "\n".join(f"| {name} | {value} |" for name, value in lines)
+    return f"| {title} | |\n|:--|--:|\n{told}"
+
+
+def _motion(row: Mapping[str, float], prefix: str) -> list[Line]:
+    if f"{prefix}x_m" not in row:
+        return []
+    w, x, y, z = (row[f"{prefix}q{axis}"] for axis in "wxyz")
+    angles = (
+        degrees(atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))),
+        degrees(asin(max(-1.0, min(1.0, 2.0 * (w * y - z * x))))),
+        degrees(atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))),
+    )
+    return [
+        ("x, y, z [m]", _numbers(row[f"{prefix}{axis}_m"] for axis in "xyz")),
+        ("velocity [m/s]", _numbers(row[f"{prefix}v{axis}_mps"] for axis in "xyz")),
+        ("roll, pitch, yaw [deg]", _numbers(angles, 1)),
+    ]
+
+
+def _distances(row: Mapping[str, float]) -> list[Line]:
+    """What each sensor says; of an array with the names of its sensors, in brackets while old."""
+    lines = []
+    for column, number in row.items():
+        if not column.startswith("sensor."):
+            continue
+        sensor, field = column.removeprefix("sensor.").split(".", 1)
+        if field in ("range_m", "distance_m", "height_m"):
+            valid = row.get(f"sensor.{sensor}.valid", 1.0)
+            lines.append((sensor, f"{number:z.3f} m" if valid else f"({number:z.3f} m)"))
+        elif field.startswith("ranges_") and f"sensor.{sensor}.active_0" in row:
+            place = int(field.removeprefix("ranges_").removesuffix("_m"))
+            active = row[f"sensor.{sensor}.active_{place}"]
+            said = f"**{number:z.3f} m**" if active else f"{number:z.3f} m"
+            valid = row[f"sensor.{sensor}.valid_{place}"]
+            lines.append((f"{sensor} {SENSORS[place]}", said if valid else f"({said})"))
+    return lines
+
+
+def _named(row: Mapping[str, float], endings: tuple[str, ...], prefix: str) -> list[Line]:
+    return [
+        (column.removeprefix(prefix).replace("_rad", " [deg]"), f"{degrees(number):z.1f}")
+        for column, number in row.items()
+        if column.startswith(prefix) and column.endswith(endings)
+    ]
+
+
+def _part(row: Mapping[str, float], prefix: str) -> list[Line]:
+    found = {
+        column.removeprefix(prefix): number
+        for column, number in row.items()
+        if column.startswith(prefix)
+    }
+    if len(found) > 2 * MOST_NUMBERS:
+        return []
+    return [(name, f"{number:z.4g}") for name, number in found.items()]
+
+
+def _numbers(values: Iterable[float], digits: int = 2) -> str:
+    return ", ".join(f"{value:z.{digits}f}" for value in values)

@@ -1,0 +1,1 @@
+"""Films and still pictures of a flight."""

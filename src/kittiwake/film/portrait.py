@@ -1,0 +1,47 @@
+"""Pictures of a scenario at one time after another, as they come, without a log."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from jaxtyping import Float64, UInt8
+
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.table import Table
+from kittiwake.film.camera_path import camera_path
+from kittiwake.film.location import Location
+from kittiwake.scenario.scenario import Scenario
+from kittiwake.scene.log_playback import LogPlayback
+
+FPS = 30.0
+
+
+class Portrait:
+    """Draws the rows of all vehicles, whose columns begin with the time.
+
+    Raises:
+        MissingExtraError: without the libraries that it draws with.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        columns: Mapping[str, tuple[str, ...]],
+        size: tuple[int, int],
+    ) -> None:
+        self._scenario, self._columns, self._size = scenario, columns, size
+        self._location: Location | None = None
+
+    def picture(
+        self, rows: Mapping[str, Float64[np.ndarray, " columns"]]
+    ) -> UInt8[np.ndarray, "height width 3"]:
+        """All vehicles from where they can be seen."""
+        tables = {name: Table(self._columns[name], row[None]) for name, row in rows.items()}
+        log = Log(tables, (), self._scenario.document.data)
+        reel = LogPlayback(log, self._scenario)
+        if self._location is None:
+            self._location = Location(reel, log, self._size)
+        width, height = self._size
+        time_s = reel.span_s[0]
+        shot = (reel, self._location.cast, [time_s])
+        (view,) = camera_path(*shot, aspect=width / height, fps=FPS, drifting=False)
+        return self._location.drawn(reel.frame(time_s), view)

@@ -1,0 +1,1 @@
+"""Rendering: looks of bodies as triangles, and their pictures without a window."""

@@ -1,0 +1,201 @@
+"""What there is to see in a world, as a model for MuJoCo's pictures.
+
+Ground, obstacles, platforms and the vehicles are solids in plain colors; the ground is a checker
+of squares of ``SQUARE_M``, blue where vessels float on it. Obstacles take the colors of
+``OBSTACLE_COLORS`` in turn. Light falls from above, without shadows. A deck bears the AprilTag of
+its number (family 36h11; Olson 2011, "AprilTag: A robust and flexible visual fiducial system"): the
+black square is ``TAG_SHARE`` of the deck's smaller side, and white is around it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kittiwake.contact.engine import Collider, box_of
+from kittiwake.contact.solid import Solid
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.extras import optional
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.physics.mujoco_model import add_ground, add_solid, plate
+from kittiwake.world.april_tags import TAG_SHARE, TAGS
+from kittiwake.world.waves import WAVES
+from kittiwake.world.world import World
+
+EXTRA = "camera"
+# of a tag: its border and bits, and with the white around it
+TAG_CELLS, WHITE_CELLS = 8, 10
+CELL_PIXELS = 32
+# of a tag over its deck, so that neither shines through the other
+TAG_ABOVE_M = 2e-4
+SQUARE_M, GROUND_PIXELS = 1.0, 256
+# of what is round: flat to 0.1 % of its radius
+SLICES, STACKS = 64, 64
+OBSTACLE_COLORS = (
+    (0.8, 0.1, 0.1),
+    (0.9, 0.6, 0.1),
+    (0.1, 0.5, 0.2),
+    (0.4, 0.2, 0.6),
+    (0.5, 0.4, 0.3),
+)
+VEHICLE_COLOR, DECK_COLOR = (0.2, 0.25, 0.3), (0.55, 0.55, 0.55)
+LAND_COLORS = ((0.35, 0.45, 0.3), (0.45, 0.52, 0.38))
+WATER_COLORS = ((0.13, 0.32, 0.45), (0.17, 0.38, 0.52))
+SKY_COLOR = (0.7, 0.8, 0.9)
+AMBIENT, DIFFUSE = 0.55, 0.45
+LIGHT_WORLD = (0.2, 0.1, -1.0)
+
+
+def build_scene(mujoco: Any, world: World, vehicles: Mapping[str, Vehicle]) -> Any:
+    """MuJoCo's model of all that can be seen, platforms and vehicles as bodies that are placed.
+
+    Raises:
+        ScenarioError: if there are more decks than tags.
+    """
+    spec = mujoco.MjSpec()
+    _light(mujoco, spec)
+    _paint_ground(mujoco, spec, world, vehicles)
+    for number, obstacle in enumerate(world.obstacles):
+        color = OBSTACLE_COLORS[number % len(OBSTACLE_COLORS)]
+        for solid in obstacle.solids_world():
+            _solid(mujoco, spec, spec.worldbody, solid, color)
+    looks = [*map(_platform_look, world.platforms), *map(_vehicle_look, vehicles.values())]
+    decks = [look.deck for look in looks if look.deck is not None]
+    if len(decks) > TAGS:
+        message = f"cameras tell at most {TAGS} decks apart, and there are {len(decks)}"
+        raise ScenarioError(message)
+    tag = 0
+    for number, look in enumerate(looks):
+        body = spec.worldbody.add_body(name=body_name(number), mocap=True)
+        for solid in look.solids:
+            _solid(mujoco, spec, body, solid, VEHICLE_COLOR)
+        if look.deck is not None:
+            _solid(mujoco, spec, body, look.deck, DECK_COLOR)
+            _tag(mujoco, spec, body, look.deck, tag)
+            tag += 1
+    spec.worldbody.add_camera(name="camera")
+    return spec.compile()
+
+
+def body_name(number: int) -> str:
+    """Of a platform or vehicle, in the order of a renderer's bodies."""
+    return f"body {number}"
+
+
+class _Look(NamedTuple):
+    """What is seen of a body, in its own axes."""
+
+    solids: Sequence[Solid]
+    deck: Solid | None
+
+
+def _platform_look(platform: Any) -> _Look:
+    return _Look((), plate(platform))
+
+
+def _vehicle_look(vehicle: Vehicle) -> _Look:
+    body = vehicle.dynamics
+    collider = _collider(vehicle)
+    solids = box_of(body.size_body_m) if collider is None else collider.solids
+    return _Look(solids, None if body.deck is None else body.deck.solid())
+
+
+def _collider(vehicle: Vehicle) -> Collider | None:
+    """Of one that can be touched; None else."""
+    try:
+        return vehicle.dynamics.collider()
+    except ScenarioError:
+        return None
+
+
+def _floats(vehicle: Vehicle) -> bool:
+    collider = _collider(vehicle)
+    return collider is not None and collider.meets == "all but the ground"
+
+
+def _light(mujoco: Any, spec: Any) -> None:
+    # lengths below are in meters, whatever the size of the world
+    spec.stat.extent = 1.0
+    spec.visual.quality.numslices, spec.visual.quality.numstacks = SLICES, STACKS
+    spec.visual.headlight.ambient = [AMBIENT] * 3
+    spec.visual.headlight.diffuse = spec.visual.headlight.specular = [0.0] * 3
+    spec.worldbody.add_light(
+        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
+        dir=LIGHT_WORLD,
+        ambient=[0.0] * 3,
+        diffuse=[DIFFUSE] * 3,
+        specular=[0.0] * 3,
+        castshadow=False,
+    )
+    spec.add_texture(
+        name="sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
+        rgb1=SKY_COLOR,
+        rgb2=SKY_COLOR,
+        width=8,
+        height=8,
+    )
+
+
+def _paint_ground(mujoco: Any, spec: Any, world: World, vehicles: Mapping[str, Vehicle]) -> None:
+    floats = any(map(_floats, vehicles.values()))
+    one, other = WATER_COLORS if floats or WAVES in world.processes else LAND_COLORS
+    spec.add_texture(
+        name="ground",
+        type=mujoco.mjtTexture.mjTEXTURE_2D,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+        rgb1=one,
+        rgb2=other,
+        width=GROUND_PIXELS,
+        height=GROUND_PIXELS,
+    )
+    repeat = 0.5 / SQUARE_M
+    _material(mujoco, spec, "ground", (repeat, repeat), in_meters=True)
+    add_ground(mujoco, spec, float(world.ground_z_m)).material = "ground"
+
+
+def _material(
+    mujoco: Any, spec: Any, name: str, repeat: tuple[float, float], *, in_meters: bool
+) -> None:
+    material = spec.add_material(name=name)
+    material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
+    material.texrepeat, material.texuniform = repeat, in_meters
+    material.specular = material.reflectance = 0.0
+
+
+def _solid(
+    mujoco: Any, spec: Any, body: Any, solid: Solid, color: tuple[float, float, float]
+) -> None:
+    add_solid(mujoco, spec, body, solid).rgba = [*color, 1.0]
+
+
+def _tag(mujoco: Any, spec: Any, body: Any, deck: Solid, number: int) -> None:
+    """A square on a deck's upper side that fills its smaller side, white around the tag."""
+    name = f"tag {number}"
+    pixels = np.kron(_cells(number), np.ones((CELL_PIXELS, CELL_PIXELS), np.uint8))
+    texture = spec.add_texture(
+        name=name,
+        type=mujoco.mjtTexture.mjTEXTURE_2D,
+        width=len(pixels),
+        height=len(pixels),
+        nchannel=3,
+    )
+    texture.data = np.repeat(pixels[..., None], 3, axis=-1).tobytes()
+    _material(mujoco, spec, name, (1.0, 1.0), in_meters=False)
+    half = min(deck.sizes_m[:2]) * TAG_SHARE * WHITE_CELLS / TAG_CELLS
+    x, y, z = deck.place_m
+    body.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[half, half, 1.0],
+        pos=[x, y, z + deck.sizes_m[2] + TAG_ABOVE_M],
+        material=name,
+    )
+
+
+def _cells(number: int) -> np.ndarray:
+    """Black and white, by row from above."""
+    aruco = optional("cv2", EXTRA).aruco
+    family = aruco.getPredefinedDictionary(aruco.DICT_APRILTAG_36h11)
+    tag = aruco.generateImageMarker(family, number, TAG_CELLS)
+    return np.pad(np.asarray(tag), (WHITE_CELLS - TAG_CELLS) // 2, constant_values=255)

@@ -1,0 +1,151 @@
+"""Simple shapes as triangles that face outwards, and put together; what all looks are made of."""
+
+from typing import NamedTuple
+
+import numpy as np
+import trimesh
+from jaxtyping import Float, Int
+
+from kittiwake.rendering.look import Look
+from kittiwake.rendering.rotation import from_x_to, rotated
+
+Point = Float[np.ndarray, "3"] | tuple[float, float, float]
+Points = Float[np.ndarray, "points 3"]
+Rgb = tuple[int, int, int]
+
+
+class Shape(NamedTuple):
+    """Triangles without a color."""
+
+    vertices_m: Points
+    faces: Int[np.ndarray, "faces 3"]
+
+    def look(self, rgb: Rgb, opacity: float = 1.0) -> Look:
+        """In a color."""
+        vertices, faces = self.vertices_m.astype(np.float32), self.faces.astype(np.int32)
+        return Look(vertices, faces, rgb, opacity)
+
+    def at(self, place_m: Point, q: Float[np.ndarray, "4"] | None = None) -> "Shape":
+        """Turned about its origin, then moved."""
+        points = self.vertices_m
+        if q is not None:
+            points = rotated(np.broadcast_to(np.asarray(q, float), (len(points), 4)), points)
+        return Shape(points + np.asarray(place_m, float), self.faces)
+
+
+def joined(*shapes: Shape) -> Shape:
+    """Several as one."""
+    first = np.cumsum([0, *(len(shape.vertices_m) for shape in shapes[:-1])])
+    return Shape(
+        np.concatenate([shape.vertices_m for shape in shapes]),
+        np.concatenate([shape.faces + n for shape, n in zip(shapes, first, strict=True)]),
+    )
+
+
+def is_closed(look: Look) -> bool:
+    """Whether each of its bodies is bounded all around by its own points, seen from outside."""
+    mesh = trimesh.Trimesh(look.vertices_m, look.faces, process=False)
+    return bool(mesh.is_watertight and mesh.is_winding_consistent and mesh.volume > 0.0)
+
+
+def box(sides_m: Point, center_m: Point = (0.0, 0.0, 0.0)) -> Shape:
+    """Along the axes."""
+    half = 0.5 * np.asarray(sides_m, float)
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+    return hull(signs * half + np.asarray(center_m, float))
+
+
+def hull(points_m: Points) -> Shape:
+    """The convex solid around points."""
+    around = trimesh.Trimesh(points_m).convex_hull
+    return Shape(np.asarray(around.vertices, float), np.asarray(around.faces, int))
+
+
+def revolved(profile_m: Float[np.ndarray, "points 2"], sections: int = 24) -> Shape:
+    """Turned about z: a line of (radius, height) from the axis upwards and back to it."""
+    angles = np.arange(sections) * (2.0 * np.pi / sections)
+    rings = [
+        np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(sections, z)])
+        for radius, z in profile_m[1:-1]
+    ]
+    ends = [[0.0, 0.0, float(profile_m[0, 1])], [0.0, 0.0, float(profile_m[-1, 1])]]
+    return _closed(rings, np.array(ends))
+
+
+def lofted(sections_m: Float[np.ndarray, "sections points 3"]) -> Shape:
+    """Through sections of equally many points, each turning about the way as a right-hand screw."""
+    ends = np.stack([sections_m[0].mean(axis=0), sections_m[-1].mean(axis=0)])
+    return _closed(list(sections_m), ends)
+
+
+def _closed(rings: list[Points], ends: Float[np.ndarray, "2 3"]) -> Shape:
+    """Between rings, and from the first and last one to an end each."""
+    count, here = len(rings[0]), np.arange(len(rings[0]))
+    beside = np.roll(here, -1)
+    faces = []
+    for number in range(len(rings) - 1):
+        low, high = number * count, (number + 1) * count
+        faces.append(np.column_stack([low + here, low + beside, high + beside]))
+        faces.append(np.column_stack([low + here, high + beside, high + here]))
+    first, last = len(rings) * count, len(rings) * count + 1
+    top = (len(rings) - 1) * count
+    faces.append(np.column_stack([beside, here, np.full(count, first)]))
+    faces.append(np.column_stack([top + here, top + beside, np.full(count, last)]))
+    return Shape(np.concatenate([*rings, ends]), np.concatenate(faces))
+
+
+def cylinder(radius_m: float, half_m: float, sections: int = 24) -> Shape:
+    """About z."""
+    profile = [(0.0, -half_m), (radius_m, -half_m), (radius_m, half_m), (0.0, half_m)]
+    return revolved(np.array(profile), sections)
+
+
+def capsule(radius_m: float, half_m: float, sections: int = 24) -> Shape:
+    """A cylinder about z with half a ball on each end; a ball if it has no length."""
+    angles = np.linspace(-0.5 * np.pi, 0.5 * np.pi, sections // 2 + 1)
+    shift = np.where(angles < 0.0, -half_m, half_m)
+    profile = np.column_stack([radius_m * np.cos(angles), radius_m * np.sin(angles) + shift])
+    if half_m > 0.0:
+        middle = sections // 4
+        low = [radius_m, -half_m]
+        profile = np.insert(profile, middle, low, axis=0)
+    return revolved(profile, sections)
+
+
+def rod(from_m: Point, to_m: Point, radius_m: float, sections: int = 8) -> Shape:
+    """A straight bar."""
+    start, way = np.asarray(from_m, float), np.asarray(to_m, float) - np.asarray(from_m, float)
+    length = float(np.linalg.norm(way))
+    bar = cylinder(radius_m, 0.5 * length, sections)
+    along_x = bar.vertices_m[:, [2, 0, 1]] + np.array([0.5 * length, 0.0, 0.0])
+    return Shape(along_x, bar.faces).at(start, from_x_to(way[None] / length)[0])
+
+
+def quads(corners_m: Float[np.ndarray, "quads 4 3"]) -> Shape:
+    """Flat pieces with four corners each, seen from where they turn to the left."""
+    first = 4 * np.arange(len(corners_m))[:, None]
+    faces = np.concatenate([first + np.array(half) for half in ((0, 1, 2), (0, 2, 3))])
+    return Shape(corners_m.reshape(-1, 3), faces)
+
+
+def disc(radius_m: float, sections: int = 24) -> Shape:
+    """Flat, seen from above."""
+    angles = np.arange(sections) * (2.0 * np.pi / sections)
+    rim = radius_m * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(sections)])
+    here = np.arange(sections)
+    faces = np.column_stack([here, np.roll(here, -1), np.full(sections, sections)])
+    return Shape(np.concatenate([rim, np.zeros((1, 3))]), faces)
+
+
+def ring(inner_m: float, outer_m: float, sections: int = 32) -> Shape:
+    """Flat, seen from above."""
+    angles = np.arange(sections) * (2.0 * np.pi / sections)
+    circle = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(sections)])
+    here, beside = np.arange(sections), np.roll(np.arange(sections), -1)
+    faces = np.concatenate(
+        [
+            np.column_stack([here, sections + here, sections + beside]),
+            np.column_stack([here, sections + beside, beside]),
+        ]
+    )
+    return Shape(np.concatenate([inner_m * circle, outer_m * circle]), faces)

@@ -1,0 +1,1 @@
+"""Scenes: what a flight looks like at a time, from a log or live."""

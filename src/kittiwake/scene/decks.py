@@ -1,0 +1,57 @@
+"""Platforms of the world, which may sail and roll."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kittiwake.rendering.look import Look
+from kittiwake.rendering.parts import CastPart, Poses
+from kittiwake.rendering.shapes import box
+from kittiwake.world.environment import AbstractPlatform
+
+RGB, THICK_M = (82, 92, 106), 0.06
+
+
+class Decks:
+    """All of them, those of one size as a part of the cast."""
+
+    def __init__(self, platforms: tuple[AbstractPlatform, ...]) -> None:
+        groups: dict[tuple[float, float], list[int]] = {}
+        for number, platform in enumerate(platforms):
+            support = platform.support(0.0)
+            size = float(support.length_m), float(support.width_m)
+            groups.setdefault(size, []).append(number)
+        self._groups = [np.array(numbers) for numbers in groups.values()]
+        self.parts = tuple(
+            CastPart(f"platforms {i + 1}", _plate(*size), len(numbers), ())
+            for i, (size, numbers) in enumerate(groups.items())
+        )
+
+        def supports(time_s: Any) -> tuple[Any, Any]:
+            found = [platform.support(time_s) for platform in platforms]
+            places = [_stacked(s.center_world_m, "xyz") for s in found]
+            return jnp.stack(places), jnp.stack(
+                [_stacked(s.q_world_from_deck, "wxyz") for s in found]
+            )
+
+        self._supports = jax.jit(supports)
+
+    def poses(self, time_s: float) -> list[Poses]:
+        """At a time."""
+        if not self._groups:
+            return []
+        with jax.enable_x64(True):  # noqa: FBT003  JAX's own
+            places, q = (np.asarray(part, float) for part in self._supports(float(time_s)))
+        return [Poses(places[numbers], q[numbers]) for numbers in self._groups]
+
+
+def _plate(length_m: float, width_m: float) -> Look:
+    """Its upper side is where things stand."""
+    plate = box((length_m, width_m, THICK_M), (0.0, 0.0, -0.5 * THICK_M))
+    return plate.look(RGB)
+
+
+def _stacked(vector: Any, axes: str) -> Any:
+    return jnp.stack([jnp.asarray(getattr(vector, axis), float) for axis in axes])

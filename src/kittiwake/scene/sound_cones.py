@@ -1,0 +1,61 @@
+"""Cones of sound as surfaces: all that are heard, all that are silent, all that wait.
+
+A cone that is not of a kind lies there as a point, so that each surface keeps its triangles.
+"""
+
+import numpy as np
+from jaxtyping import Float
+
+from kittiwake.rendering.look import Look
+from kittiwake.rendering.rotation import rotated
+from kittiwake.scene.frame import Frame
+from kittiwake.scene.sensor_beams import (
+    ECHO_OPACITY,
+    ECHO_RGB,
+    SILENT_OPACITY,
+    SILENT_RGB,
+    WAITING_OPACITY,
+    WAITING_RGB,
+    SensorBeams,
+    cone_look,
+)
+
+KINDS = (
+    (ECHO_RGB, ECHO_OPACITY),
+    (SILENT_RGB, SILENT_OPACITY),
+    (WAITING_RGB, WAITING_OPACITY),
+)
+
+Vertices = Float[np.ndarray, "vertices 3"]
+
+
+class SoundCones:
+    """The cones of all sensors of a show."""
+
+    def __init__(self, beams: SensorBeams) -> None:
+        self._beams = beams
+        cone = cone_look()
+        count, corners = beams.cones, len(cone.vertices_m)
+        self._cone_m = cone.vertices_m.astype(float)
+        faces = cone.faces + corners * np.arange(count, dtype=np.int32)[:, None, None]
+        vertices = np.tile(cone.vertices_m, (count, 1))
+        self.looks = [
+            Look(vertices, faces.reshape(-1, 3).astype(np.int32), rgb, opacity)
+            for rgb, opacity in (KINDS if count else ())
+        ]
+
+    def shapes(self, frame: Frame) -> list[Vertices]:
+        """Of each look its vertices in the world."""
+        if not self.looks:
+            return []
+        cones = self._beams.cones_at(frame)
+        place, q = cones.poses
+        count, corners = len(place), len(self._cone_m)
+        own = (cones.scales[:, None] * self._cone_m).reshape(-1, 3)
+        turned = rotated(np.repeat(q, corners, axis=0), own).reshape(count, corners, 3)
+        return [
+            (
+                place[:, None] + turned * (cones.rgb == np.array(rgb)).all(axis=1)[:, None, None]
+            ).reshape(-1, 3)
+            for rgb, _ in KINDS
+        ]

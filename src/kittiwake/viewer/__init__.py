@@ -1,1 +1,0 @@
-"""The cockpit: flights live and replayed in a browser, and films of them."""

@@ -1,0 +1,110 @@
+"""A show as nodes of viser's scene."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+viser = pytest.importorskip("viser")
+
+from kittiwake.cockpit.scene_nodes import SceneNodes, home_camera  # noqa: E402
+
+STAGE = ("hover-hummingbird", "deck-landing", "wind-box", "hallway-ranging", "flock-8")
+
+
+@contextmanager
+def serving():
+    server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving() as server:
+        yield server
+
+
+def nodes(server):
+    return {name: id(handle) for name, handle in server.scene._handle_from_node_name.items()}
+
+
+def test_drawing_twice_creates_no_new_nodes(server, ultrasonic_turns):
+    scene = SceneNodes(server.scene, ultrasonic_turns.show)
+    scene.draw(ultrasonic_turns.frame(0))
+    before = nodes(server)
+    scene.draw(ultrasonic_turns.frame(-1))
+    assert nodes(server) == before
+    assert any("beams/sound" in name for name in before)
+    scene.remove()
+
+
+def test_bodies_are_drawn_where_their_rows_say(server, ultrasonic_turns):
+    scene = SceneNodes(server.scene, ultrasonic_turns.show)
+    frame = ultrasonic_turns.frame(-1)
+    scene.draw(frame)
+    body = server.scene.get_handle_by_name("/show/cast/hummingbird body")
+    expected = np.stack([frame.rows["drone"][1:4], frame.rows["other"][1:4]])
+    np.testing.assert_allclose(body.batched_positions, expected, atol=1e-6)
+    scene.remove()
+
+
+def test_a_layer_that_is_switched_off_is_not_seen(server, ultrasonic_turns):
+    scene = SceneNodes(server.scene, ultrasonic_turns.show)
+    names = {
+        "trails": "/show/trails",
+        "labels": "/show/labels/drone",
+        "reference": "/show/reference/goals",
+        "beams": "/show/beams/sound",
+        "wind": "/show/wind",
+    }
+    for option, name in names.items():
+        for shown in (False, True):
+            setattr(scene.options, option, shown)
+            scene.draw(ultrasonic_turns.frame(-1))
+            assert server.scene.get_handle_by_name(name).visible == shown, option
+    scene.remove()
+
+
+def test_waves_move_in_place_of_the_flat_water(server, otter_in_waves):
+    scene = SceneNodes(server.scene, otter_in_waves.show)
+    scene.draw(otter_in_waves.frame(0))
+    waves = server.scene.get_handle_by_name("/show/stage/waves")
+    first = np.array(waves.vertices)
+    scene.draw(otter_in_waves.frame(-1))
+    assert np.abs(np.array(waves.vertices)[:, 2] - first[:, 2]).max() > 0.01
+    assert server.scene.get_handle_by_name("/show/stage/water") is None
+    scene.remove()
+
+
+def test_a_ghost_is_the_cast_and_its_trails_alone(server, ultrasonic_turns):
+    ghost = SceneNodes(server.scene, ultrasonic_turns.show, ghost=True)
+    ghost.draw(ultrasonic_turns.frame(-1))
+    drawn = {name.split("/")[2] for name in nodes(server) if name.startswith("/ghost/")}
+    assert drawn == {"cast", "trails"}
+    body = server.scene.get_handle_by_name("/ghost/cast/hummingbird body")
+    assert body.opacity < 0.5
+    ghost.remove()
+    assert not any(name.startswith("/ghost") for name in nodes(server))
+
+
+@pytest.mark.parametrize("name", STAGE)
+def test_any_scenario_can_be_looked_at(server, staged, placed, name):
+    show = staged(name)
+    scene = SceneNodes(server.scene, show, name=name)
+    for option in vars(scene.options):
+        setattr(scene.options, option, True)
+    scene.draw(placed(show))
+    scene.remove()
+
+
+def test_the_home_camera_looks_at_all_that_flies_from_above(staged, placed):
+    show = staged("ultrasonic-turns")
+    frame = placed(show, (0.0, 0.0, 1.0))
+    position, look_at = home_camera(show, frame)
+    # the two stand 10 m apart
+    np.testing.assert_allclose(look_at, [0.0, 5.0, 1.0])
+    assert position[2] > 2.0
+    assert np.linalg.norm(position - look_at) > 7.0

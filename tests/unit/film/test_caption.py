@@ -1,0 +1,51 @@
+"""Words in pictures."""
+
+import numpy as np
+
+from kittiwake.film.caption import Caption, Label, captioned
+
+GRAY = np.full((360, 640, 3), 120, np.uint8)
+BLUE = (30, 60, 220)
+
+
+def changed(caption, picture=GRAY):
+    return (captioned(picture, caption) != picture).any(axis=2)
+
+
+def test_the_title_is_in_one_corner_and_the_time_in_the_other():
+    where = changed(Caption("pair", "4.0 s"))
+    assert where[:60, :200].any()
+    assert where[:60, -200:].any()
+    assert not where[60:].any()
+
+
+def test_the_picture_that_is_given_stays_as_it_is():
+    picture = GRAY.copy()
+    captioned(picture, Caption("pair", "4.0 s"))
+    assert np.array_equal(picture, GRAY)
+
+
+def test_news_stand_below_the_last_one_at_the_bottom():
+    one, two = (changed(Caption("", "", news)) for news in (["first"], ["first", "second"]))
+    assert one[-40:].any()
+    assert np.nonzero(two)[0].min() < np.nonzero(one)[0].min() - 5
+
+
+def test_a_name_has_its_color_around_it():
+    picture = captioned(GRAY, Caption("", "", labels=[Label("ann", 320.0, 180.0, BLUE)]))
+    blue = (picture[..., 2] > 190) & (picture[..., 0] < 80)
+    rows, columns = np.nonzero(blue)
+    assert abs(columns.mean() - 320.0) < 5.0
+    assert 160.0 < rows.mean() < 180.0
+
+
+def test_names_at_the_same_place_stand_above_each_other():
+    here = Label("ann", 320.0, 180.0, BLUE)
+    alone = changed(Caption("", "", labels=[here]))
+    both = changed(Caption("", "", labels=[here, here._replace(text="bob")]))
+    height = np.ptp(np.nonzero(alone)[0])
+    assert np.ptp(np.nonzero(both)[0]) > 1.8 * height
+
+
+def test_a_name_outside_of_the_picture_is_not_written():
+    assert not changed(Caption("", "", labels=[Label("ann", -300.0, 180.0, BLUE)])).any()

@@ -1,0 +1,113 @@
+"""Films of vehicles that go where a test says."""
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.unit.film.films import read_film
+from tests.unit.scene.flights import PAIR, pair_log, rows, scenario_in, straight
+
+from kittiwake.core.errors import LogError, MissingExtraError
+from kittiwake.film.film import film, still
+from kittiwake.film.location import Location
+from kittiwake.film.take import Take
+from kittiwake.rendering.view import View
+from kittiwake.scene.log_playback import LogPlayback
+
+WIDTH, HEIGHT = 320, 180
+STILL = rows(straight((1.0, 0.0, 2.0), (1.0, 0.0, 2.0)))
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory):
+    scenario = scenario_in(tmp_path_factory.mktemp("pair"))
+    try:
+        still(pair_log(), scenario, 0.0, WIDTH)
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+    return scenario
+
+
+def difference(one, other):
+    return np.abs(one.astype(int) - other.astype(int))
+
+
+def test_an_mp4_shows_the_whole_flight_in_real_time(scenario, tmp_path):
+    film(pair_log(), scenario, tmp_path / "film.mp4", Take(width=WIDTH, until_s=1.0))
+    shown = read_film(tmp_path / "film.mp4")
+    assert shown.frames.shape == (26, HEIGHT, WIDTH, 3)
+    assert shown.duration_s == pytest.approx(26 / 25.0, abs=0.02)
+    # the eye drifts and a vehicle goes away
+    assert difference(shown.frames[0], shown.frames[-1]).max() > 40
+
+
+def test_a_gif_is_smaller_and_slower(scenario, tmp_path):
+    drawn = []
+    take = Take("gif", until_s=1.0)
+    film(pair_log(), scenario, tmp_path / "film.gif", take, lambda done, _: drawn.append(done))
+    with Image.open(tmp_path / "film.gif") as shown:
+        assert shown.size == (640, 360)
+        assert shown.n_frames == 13
+        assert shown.info["duration"] == 80
+    assert drawn == list(range(1, 14))
+
+
+def test_who_moves_moves_in_the_film_and_who_stays_does_not(scenario, tmp_path):
+    away = rows(straight((-1.0, 0.0, 2.0), (-1.0, 1.5, 2.0)))
+    reel = LogPlayback(pair_log(ann=away, bob=STILL), scenario)
+    location = Location(reel, pair_log(ann=away, bob=STILL), (WIDTH, HEIGHT))
+    view = View(np.array([0.0, -9.0, 4.0]), np.array([0.0, 0.0, 2.0]))
+    early, late = (location.drawn(reel.frame(time_s), view) for time_s in (0.0, 4.0))
+    changed = difference(early, late).max(axis=2) > 20
+    begin, end, stays = (
+        view.pixels(np.array([[-1.0, 0.0, 2.0], [-1.0, 1.5, 2.0], [1.0, 0.0, 2.0]]), WIDTH, HEIGHT)
+        .round()
+        .astype(int)
+    )
+    for column, row in (begin, end):
+        assert changed[row - 2 : row + 3, column - 2 : column + 3].any()
+    column, row = stays
+    assert not changed[row - 4 : row + 5, column - 4 : column + 5].any()
+
+
+def test_a_still_has_its_size_and_the_vehicles_in_it(scenario):
+    picture = still(pair_log(), scenario, 2.0, WIDTH, 200)
+    assert picture.shape == (200, WIDTH, 3)
+    # bodies are dark, sky and ground are not
+    assert (picture.max(axis=2) < 90).sum() > 20
+
+
+def test_stills_do_not_depend_on_each_other(scenario):
+    first = still(pair_log(), scenario, 1.0, WIDTH)
+    still(pair_log(), scenario, 3.0, WIDTH)
+    assert np.array_equal(still(pair_log(), scenario, 1.0, WIDTH), first)
+
+
+def test_events_are_told_when_they_happen_and_then_no_more(scenario):
+    log = pair_log(STILL, STILL, events=[(1.0, "ann", "landed")])
+    reel = LogPlayback(log, scenario)
+    location = Location(reel, log, (WIDTH, HEIGHT))
+    assert location.caption(0.9, 1.0).news == []
+    assert location.caption(1.1, 1.0).news == ["1.0 s ann: landed"]
+    assert location.caption(1.0 + 5.0, 1.0).news == []
+    # twice as fast, an event is told for as long
+    assert location.caption(1.0 + 5.0, 2.0).news == ["1.0 s ann: landed"]
+
+
+def test_the_speed_is_said_where_it_is_not_that_of_the_flight(scenario):
+    log = pair_log(STILL, STILL)
+    location = Location(LogPlayback(log, scenario), log, (WIDTH, HEIGHT))
+    assert location.caption(2.0, 1.0).beside == "2.0 s"
+    assert location.caption(2.0, 4.0).beside == "2.0 s   4x"
+
+
+def test_a_time_that_the_flight_does_not_have_is_refused(scenario):
+    with pytest.raises(LogError, match="the flight lasts from 0 to 4 s"):
+        still(pair_log(), scenario, 5.0, WIDTH)
+
+
+def test_obstacles_stand_in_the_picture(scenario, tmp_path):
+    ball = "obstacles: {ball: {type: sphere, center_world_m: [0, 3, 2], radius_m: 1}}, "
+    with_ball = scenario_in(tmp_path, PAIR.replace("world: {", "world: {" + ball))
+    log = pair_log(STILL, STILL)
+    without = still(log, scenario, 1.0, WIDTH)
+    assert (difference(still(log, with_ball, 1.0, WIDTH), without).max(axis=2) > 20).sum() > 200

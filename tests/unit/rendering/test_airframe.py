@@ -1,0 +1,78 @@
+"""Shapes of quadrotors, and the numbers they come from."""
+
+import numpy as np
+import pytest
+
+from kittiwake.rendering.airframe import airframe_looks, airframe_of, rotor_looks
+from kittiwake.rendering.shapes import is_closed
+from kittiwake.scenario.load import load_scenario
+
+FLYING = ["hummingbird", "crazyflie", "ar-drone", "os4"]
+
+
+def dynamics_of(model):
+    (vehicle,) = load_scenario(f"hover-{model}").vehicles.values()
+    return vehicle.dynamics
+
+
+def of_all(looks):
+    return np.concatenate([look.vertices_m for _, look in looks])
+
+
+@pytest.mark.parametrize("model", FLYING)
+def test_rotors_are_where_and_as_large_as_the_model_has_them(model):
+    dynamics = dynamics_of(model)
+    rotors = airframe_of(dynamics).rotors
+    hubs = [(float(hub.x), float(hub.y), float(hub.z)) for hub in dynamics.hubs_body_m]
+    assert list(rotors.hubs_body_m) == hubs
+    assert list(rotors.spins) == [int(spin) for spin in dynamics.spins]
+    for spin in (1, -1):
+        for _, look in rotor_looks(rotors.radius_m, spin):
+            reach = np.linalg.norm(look.vertices_m[:, :2], axis=1).max()
+            assert reach == pytest.approx(float(dynamics.rotor.disc_radius_m), rel=0.02)
+
+
+@pytest.mark.parametrize("model", FLYING)
+def test_arms_end_at_the_rotors_and_feet_at_the_feet(model):
+    dynamics = dynamics_of(model)
+    points = of_all(airframe_looks(airframe_of(dynamics)))
+    for hub in dynamics.hubs_body_m:
+        beside = np.linalg.norm(points[:, :2] - [float(hub.x), float(hub.y)], axis=1)
+        assert beside.min() < 0.1 * np.hypot(float(hub.x), float(hub.y))
+    if dynamics.feet is not None:
+        lowest = min(float(foot.z) for foot in dynamics.feet.points_body_m)
+        assert points[:, 2].min() == pytest.approx(lowest, abs=1e-3)
+
+
+@pytest.mark.parametrize("model", ["pelican", "angle-velocity", "uav-gazebo"])
+def test_a_model_without_places_of_rotors_fills_its_box(model):
+    dynamics = dynamics_of(model)
+    rotors = airframe_of(dynamics).rotors
+    hubs = np.array(rotors.hubs_body_m)
+    size = [float(dynamics.size_body_m.x), float(dynamics.size_body_m.y)]
+    np.testing.assert_allclose(2.0 * (np.abs(hubs[0, :2]) + rotors.radius_m), size)
+    assert sorted(rotors.spins) == [-1, -1, 1, 1]
+
+
+@pytest.mark.parametrize("model", FLYING)
+def test_bodies_and_blades_are_closed(model):
+    airframe = airframe_of(dynamics_of(model))
+    for name, look in airframe_looks(airframe):
+        assert is_closed(look), name
+    assert is_closed(rotor_looks(airframe.rotors.radius_m, 1)[0][1])
+
+
+def test_the_arms_ahead_are_in_another_color():
+    looks = dict(airframe_looks(airframe_of(dynamics_of("crazyflie"))))
+    assert looks["arms ahead"].rgb != looks["arms"].rgb
+    assert looks["arms ahead"].vertices_m[:, 0].max() > 0.02
+    assert looks["arms"].vertices_m[:, 0].max() < 0.01
+
+
+def test_blades_are_tilted_to_lift_with_their_sense_of_turning():
+    # the edge that goes ahead is the upper one: along +x, that on the side of +y turning left
+    for spin in (1, -1):
+        points = rotor_looks(1.0, spin)[0][1].vertices_m
+        blade = points[(points[:, 0] > 0.2) & (points[:, 0] < 0.9)]
+        left, right = blade[blade[:, 1] > 0.02], blade[blade[:, 1] < -0.02]
+        assert spin * (left[:, 2].mean() - right[:, 2].mean()) > 0.01

@@ -1,0 +1,58 @@
+"""Shapes of vessels, and the numbers they come from."""
+
+import numpy as np
+import pytest
+
+from kittiwake.rendering.hull import propeller_look, rudder_look, vessel_looks, vessel_of
+from kittiwake.rendering.shapes import is_closed
+from kittiwake.scenario.load import load_scenario
+
+
+def dynamics_of(model):
+    (vehicle,) = load_scenario(f"cruise-{model}").vehicles.values()
+    return vehicle.dynamics
+
+
+@pytest.mark.parametrize("model", ["strider", "otter"])
+def test_hulls_are_as_long_and_wide_as_the_data_say(model):
+    dynamics = dynamics_of(model)
+    looks = dict(vessel_looks(vessel_of(dynamics)))
+    points = np.concatenate([looks["hulls"].vertices_m, looks["bows"].vertices_m])
+    sides = np.ptp(points, axis=0)
+    assert sides[0] == pytest.approx(float(dynamics.size_body_m.x), rel=1e-6)
+    assert sides[1] == pytest.approx(float(dynamics.size_body_m.y), rel=1e-6)
+    assert is_closed(looks["hulls"])
+    assert is_closed(looks["bows"])
+
+
+@pytest.mark.parametrize("model", ["strider", "otter"])
+def test_the_deck_is_where_others_land(model):
+    dynamics = dynamics_of(model)
+    deck = dynamics.deck
+    plate = dict(vessel_looks(vessel_of(dynamics)))["deck"].vertices_m
+    assert plate[:, 2].max() == pytest.approx(float(deck.center_body_m.z))
+    assert np.ptp(plate[:, 0]) == pytest.approx(float(deck.length_m), rel=1e-6)
+    assert np.ptp(plate[:, 1]) == pytest.approx(float(deck.width_m), rel=1e-6)
+
+
+def test_an_otter_lies_as_deep_as_its_data_say():
+    dynamics = dynamics_of("otter")
+    hulls = dict(vessel_looks(vessel_of(dynamics)))["hulls"].vertices_m
+    assert -hulls[:, 2].min() == pytest.approx(float(dynamics.cross_flow.draft_m), rel=1e-6)
+
+
+def test_a_catamaran_has_water_between_its_hulls():
+    looks = dict(vessel_looks(vessel_of(dynamics_of("strider"))))
+    assert np.abs(looks["hulls"].vertices_m[:, 1]).min() > 0.1
+
+
+def test_rudder_and_propellers_are_those_of_the_model():
+    strider, otter = vessel_of(dynamics_of("strider")), vessel_of(dynamics_of("otter"))
+    assert strider.rudder_x_m == pytest.approx(-0.34727)
+    assert strider.propellers_y_m == ()
+    assert otter.rudder_x_m is None
+    assert otter.propellers_y_m == (0.395, -0.395)
+    # the rudder hangs astern of its axis
+    assert rudder_look(strider).vertices_m[:, 0].mean() < 0.0
+    # blades turn about x, evenly about it
+    np.testing.assert_allclose(propeller_look(otter).vertices_m[:, 1:].mean(axis=0), 0.0, atol=1e-3)

@@ -1,0 +1,85 @@
+"""A log between its rows."""
+
+import numpy as np
+import pytest
+from tests.unit.scene.flights import COLUMNS, pair_log, rows, scenario_in, straight
+
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.table import Table
+from kittiwake.core.errors import LogError
+from kittiwake.scene.log_playback import TRAIL_S, LogPlayback, Track
+
+HALF = np.sqrt(0.5)
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory):
+    return scenario_in(tmp_path_factory.mktemp("pair"))
+
+
+def test_a_frame_has_the_row_of_its_time(scenario):
+    log = pair_log()
+    reel = LogPlayback(log, scenario)
+    assert reel.span_s == (0.0, 4.0)
+    assert np.allclose(reel.frame(1.0).rows["ann"], log.values("ann")[10])
+    assert reel.show.seed == 7
+
+
+def test_places_between_rows_lie_between_them(scenario):
+    row = LogPlayback(pair_log(), scenario).frame(1.05).rows["ann"]
+    assert row[:4] == pytest.approx([1.0, *(-1.0 + 2.1 / 4.0, -3.15 / 4.0, 2.0 + 1.05 / 4.0)])
+
+
+def test_a_quaternion_turns_the_short_way_to_one_of_the_other_sign():
+    quaternions = [[1.0, 0.0, 0.0, 0.0], [-HALF, 0.0, 0.0, -HALF]]
+    track = Track(rows(np.zeros((2, 3)), quaternions=quaternions))
+    w, x, y, z = track.row(0.05)[4:8]
+    assert (x, y) == (0.0, 0.0)
+    # half of a quarter turn to the left
+    assert 2.0 * np.arctan2(z, w) == pytest.approx(np.pi / 4.0, abs=0.01)
+    assert np.hypot(w, z) == pytest.approx(1.0)
+
+
+def test_a_vehicle_stays_after_its_last_row_and_before_its_first():
+    track = Track(rows(straight((0.0, 0.0, 1.0), (4.0, 0.0, 1.0))))
+    assert track.row(9.0)[1] == pytest.approx(4.0)
+    assert track.row(-1.0)[1] == pytest.approx(0.0)
+
+
+def test_a_trail_is_where_a_vehicle_was_in_the_last_seconds():
+    track = Track(rows(straight((0.0, 0.0, 1.0), (20.0, 0.0, 1.0), seconds=20.0)))
+    trail = track.trail(12.0)
+    assert trail[0] == pytest.approx([12.0 - TRAIL_S, 0.0, 1.0])
+    assert trail[-1] == pytest.approx([12.0, 0.0, 1.0])
+    assert (np.diff(trail[:, 0]) > 0.0).all()
+
+
+def test_a_trail_ends_where_its_vehicle_was_lost():
+    status = np.zeros(41)
+    status[21:] = 1.0
+    track = Track(rows(straight((0.0, 0.0, 1.0), (4.0, 0.0, 1.0)), status=status))
+    assert track.trail(4.0)[:, 0].max() == pytest.approx(2.0, abs=0.1)
+
+
+def test_what_is_on_its_way_to_infinity_is_no_place():
+    places = straight((0.0, 0.0, 1.0), (4.0, 0.0, 1.0))
+    places[30:] = 1e30
+    assert np.abs(Track(rows(places)).trail(4.0)).max() < 4.0
+
+
+def test_a_log_of_other_vehicles_is_refused(scenario):
+    log = pair_log()
+    with pytest.raises(LogError, match=r"other vehicles than the scenario\.yaml"):
+        LogPlayback(Log({"ann": log.tables["ann"]}), scenario)
+
+
+def test_a_log_without_rows_is_refused(scenario):
+    empty = Table(COLUMNS, np.zeros((0, len(COLUMNS))))
+    with pytest.raises(LogError, match="cut off before its first row"):
+        LogPlayback(pair_log(empty, empty), scenario)
+
+
+def test_a_vehicle_without_rows_is_in_no_frame(scenario):
+    empty = Table(COLUMNS, np.zeros((0, len(COLUMNS))))
+    frame = LogPlayback(pair_log(bob=empty), scenario).frame(1.0)
+    assert set(frame.rows) == set(frame.trails) == {"ann"}

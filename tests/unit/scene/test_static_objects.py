@@ -1,0 +1,105 @@
+"""What stands still."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kittiwake.environment.obstacles.mesh import Mesh
+from kittiwake.environment.obstacles.triangles import TriangleMesh
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.rendering.shapes import is_closed
+from kittiwake.scene.extent import extent_of
+from kittiwake.scene.static_objects import is_water, square_m, static_lines, static_looks
+
+
+def bounds(look):
+    return look.vertices_m.min(axis=0), look.vertices_m.max(axis=0)
+
+
+def test_obstacles_stand_where_the_scenario_has_them(staged):
+    looks = dict(static_looks(staged("ultrasonic-turns")))
+    low, high = bounds(looks["obstacle north"])
+    np.testing.assert_allclose([low, high], [[-6, 5, 0], [6, 6, 4]], atol=1e-6)
+    low, high = bounds(looks["obstacle pillar"])
+    np.testing.assert_allclose([low, high], [[1.5, -2.5, 0], [2.5, -1.5, 4]], atol=0.01)
+    assert is_closed(looks["obstacle pillar"])
+
+
+def test_ground_lies_at_its_height_and_covers_the_flight_area(staged):
+    looks = dict(static_looks(staged("surface-following")))
+    assert not any(is_water(name) for name in looks)
+    squares = looks["ground squares"].vertices_m
+    np.testing.assert_allclose(squares[:, 2], -20.0)
+    np.testing.assert_allclose(squares[:, :2].min(axis=0), [-10, -10])
+    np.testing.assert_allclose(squares[:, :2].max(axis=0), [10, 30])
+
+
+def test_vessels_have_water_at_zero(staged):
+    looks = dict(static_looks(staged("deck-landing")))
+    assert not any(name.startswith("ground") for name in looks)
+    np.testing.assert_allclose(looks["water squares"].vertices_m[:, 2], 0.0)
+    # the sheet around them lies lower, so that neither shines through the other
+    assert looks["water"].vertices_m[:, 2].max() < 0.0
+
+
+def test_every_other_square_is_there(staged):
+    show = staged("hover-hummingbird")
+    squares = dict(static_looks(show))["ground squares"]
+    assert square_m(extent_of(show)) == 1.0
+    # half of the 20 by 20 m, as two triangles each
+    assert len(squares.faces) == 2 * 200
+
+
+def test_a_region_is_a_box_with_an_arrow_along_what_blows(staged):
+    show = staged("wind-box")
+    (region,) = show.scenario.world.regions
+    look = dict(static_looks(show))["region 1"]
+    low, high = bounds(look)
+    assert look.opacity < 0.5
+    np.testing.assert_allclose(low, np.array(region.from_world_m.array), atol=1e-5)
+    np.testing.assert_allclose(high, np.array(region.to_world_m.array), atol=1e-5)
+    shaft = dict(static_lines(show))["region 1 direction"].points_world_m[0]
+    way = shaft[1] - shaft[0]
+    wind = np.array([float(part) for part in region.wind_world_mps.array])
+    np.testing.assert_allclose(way / np.linalg.norm(way), wind / np.linalg.norm(wind), atol=1e-9)
+
+
+def test_the_flight_area_has_twelve_edges_and_the_open_none(staged):
+    edges = dict(static_lines(staged("hover-hummingbird")))["flight area"].points_world_m
+    assert edges.shape == (12, 2, 3)
+    np.testing.assert_allclose(edges.min(axis=(0, 1)), [-10, -10, 0])
+    np.testing.assert_allclose(edges.max(axis=(0, 1)), [10, 10, 20])
+    assert "flight area" not in dict(static_lines(staged("circle")))
+
+
+def test_land_lies_around_and_in_a_lake(staged):
+    show = staged("survey-lake")
+    land = dict(static_looks(show))["land 1"]
+    assert land.vertices_m[:, 2].max() == pytest.approx(0.3)
+    assert land.vertices_m[:, 2].min() == pytest.approx(-1.0)
+
+
+def test_persons_and_classes_of_the_ground_are_those_of_the_seed(staged):
+    looks = dict(static_looks(staged("person-search")))
+    assert "persons" in looks
+    cells = [look for name, look in looks.items() if name.startswith("terrain")]
+    low = np.min([bounds(look)[0][:2] for look in cells], axis=0)
+    high = np.max([bounds(look)[1][:2] for look in cells], axis=0)
+    show = staged("person-search")
+    np.testing.assert_allclose([low, high], np.array([e[:2] for e in extent_of(show)[:2]]))
+
+
+def test_a_mesh_from_a_file_is_its_triangles_where_it_stands(staged):
+    corners = np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0.0, 0, 0], [0, 1, 0], [0, 0, 2]]])
+    place = Vec3(1.0, 2.0, 3.0)
+    mesh = Mesh(TriangleMesh.of(corners, "file"), place, yaw_rad=np.pi / 2, scale=2.0)
+    show = staged("ultrasonic-turns")
+    world = replace(show.scenario.world, obstacles=(mesh,), obstacle_names=("rock",))
+    rock = dict(static_looks(show._replace(scenario=replace(show.scenario, world=world))))[
+        "obstacle rock"
+    ]
+    assert len(rock.faces) == 2
+    # turned to the left and twice as large: x to y, y to -x
+    low, high = bounds(rock)
+    np.testing.assert_allclose([low, high], [[-1, 2, 3], [1, 4, 7]], atol=1e-5)
