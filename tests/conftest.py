@@ -16,9 +16,13 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 
 import jax
 import pytest
+from hypothesis import settings
 
 # tracing makes little that refers to itself: looking for it all the time takes a tenth of the work
 gc.set_threshold(100_000, 20, 20)
+# how long an example takes depends on what else the machine does
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 # folders whose tests look at the same flights
 TOGETHER = {"cockpit", "film", "rendering", "scene"}
 

@@ -426,8 +426,8 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
     "guidance/waypoints": {
         "once": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0))),
         "for ever": lambda: Waypoints((Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0)), loop=True),
-        "sweep": lambda: Waypoints(course=SWEEP).prepare(ANYWHERE),
-        "coverage": lambda: Waypoints(course=LAKE).prepare(ANYWHERE),
+        "sweep": lambda: Waypoints(pattern=SWEEP).prepare(ANYWHERE),
+        "coverage": lambda: Waypoints(pattern=LAKE).prepare(ANYWHERE),
     },
     "guidance/curve": {
         "helix": lambda: Curve(
@@ -473,8 +473,8 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "once": lambda: LineOfSight(PLACES, integral_gain_per_s=0.1),
         "for ever": lambda: LineOfSight(PLACES, loop=True),
         "in pursuit": lambda: LineOfSight(PLACES, heading="pursuit"),
-        "sweep": lambda: LineOfSight(course=SWEEP).prepare(ANYWHERE),
-        "coverage": lambda: LineOfSight(course=LAKE).prepare(ANYWHERE),
+        "sweep": lambda: LineOfSight(pattern=SWEEP).prepare(ANYWHERE),
+        "coverage": lambda: LineOfSight(pattern=LAKE).prepare(ANYWHERE),
     },
     "guidance/mode-tour": {
         "in turn": lambda: ModeTour(

@@ -66,7 +66,7 @@ ASKED = {
 }
 # noise of its own would move it from its place
 STILLED = {"pelican": "parameters: {linear_noise_mps2: 0, angular_noise_radps2: 0}"}
-FOOTLESS = "parameters: {feet: null}"
+FOOTLESS = "parameters: {landing_gear: null}"
 
 
 class Constant(AbstractGuidance):
@@ -130,7 +130,9 @@ def scenario_of(vehicle, controllers, default, *, tilted):
     kept = [name for name in controllers if name != default]
     listed = ", ".join([*kept, default])
     dynamics = VEHICLES.find(vehicle).dynamics
-    extra = STILLED.get(vehicle, FOOTLESS if hasattr(dynamics, "feet") else "parameters: {}")
+    extra = STILLED.get(
+        vehicle, FOOTLESS if hasattr(dynamics, "landing_gear") else "parameters: {}"
+    )
     place = place_of(vehicle)
     tilt = "roll_deg: 15, pitch_deg: -10, " if tilted else ""
     text = f"""

@@ -35,7 +35,11 @@ def vehicle(name: str, **parameters: Any) -> Any:
 def airborne(name: str, **parameters: Any) -> Any:
     """The same without feet, which high in the air change nothing but the time to compile."""
     dynamics = vehicle(name, **parameters)
-    return dataclasses.replace(dynamics, feet=None) if hasattr(dynamics, "feet") else dynamics
+    return (
+        dataclasses.replace(dynamics, landing_gear=None)
+        if hasattr(dynamics, "landing_gear")
+        else dynamics
+    )
 
 
 def body(xx: float, yy: float, zz: float, **given: Any) -> WrenchBody:

@@ -45,7 +45,7 @@ def block(points: tuple[Vec3, ...] = LEGS, **feet: Any) -> WrenchBody:
     """A cube of 1 kg and 0.2 m that stands on these points."""
     # m a^2 / 6
     inertia = Inertia(*[1.0 * (2.0 * HALF_M) ** 2 / 6.0] * 3)
-    return WrenchBody(1.0, inertia, feet=LandingGear(points, **feet))
+    return WrenchBody(1.0, inertia, landing_gear=LandingGear(points, **feet))
 
 
 def around(motion: Kinematics, platform: Any, time_s: Any) -> tuple[Surroundings, Any]:

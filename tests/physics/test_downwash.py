@@ -196,7 +196,7 @@ def test_a_vehicle_that_has_diverged_does_not_blow_at_the_others(part):
 # flights
 
 # high in the air feet change nothing but the time to compile
-BY_ROTORS = "model: {}, parameters: {{feet: null}}, guidance: {{type: hold}}"
+BY_ROTORS = "model: {}, parameters: {{landing_gear: null}}, guidance: {{type: hold}}"
 HUMMINGBIRD, UAV_GAZEBO = map(BY_ROTORS.format, ("hummingbird", "uav-gazebo"))
 FLIGHT = f"""\
 name: under-each-other

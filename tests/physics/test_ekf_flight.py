@@ -97,7 +97,7 @@ def test_fifty_flights_of_five_minutes_are_as_wrong_as_they_say():
 def test_a_few_flights_of_half_a_minute_are_as_wrong_as_they_say():
     seeds = 4
     # in the air feet change nothing but the time to compile
-    quick = {"time.rate_hz": 100, "vehicles.hummingbird.parameters": {"feet": None}}
+    quick = {"time.rate_hz": 100, "vehicles.hummingbird.parameters": {"landing_gear": None}}
     outcome = flights(kw.load("ekf-flight", quick), seeds, 30.0)
     assert not outcome.status.any()
     assert np.sqrt(np.mean(distances_m(outcome) ** 2)) < 1.0

@@ -75,7 +75,7 @@ def test_a_dropped_body_comes_to_rest_as_deep_as_its_weight_presses(dt_s):
 def test_a_vehicle_rests_at_coarse_steps(name, integrator):
     resting = vehicle(name, integrator=integrator)
     command = NOTHING if name == "rigid-body" else kw.RotorSpeeds((0.0,) * 4)
-    low_m = -min(point.z for point in resting.feet.points_body_m)
+    low_m = -min(point.z for point in resting.landing_gear.points_body_m)
     start = Start(Vec3(0.0, 0.0, low_m + 0.02), roll_rad=0.05)
     # the AR.Drone's motors need 0.01 s; twice that is beyond Heun's method
     for dt_s in (0.005, 0.01):
@@ -297,8 +297,8 @@ def landing_place(numbers):
     """Where a landing with forward speed ends, by height, friction and mass; it stands still."""
     height, friction, mass = numbers
     body = block()
-    feet = dataclasses.replace(body.feet, friction=friction)
-    body = dataclasses.replace(body, mass_kg=mass, feet=feet)
+    feet = dataclasses.replace(body.landing_gear, friction=friction)
+    body = dataclasses.replace(body, mass_kg=mass, landing_gear=feet)
     start = dataclasses.replace(
         Start().kinematics(),
         position_world_m=Vec3(0.0, 0.0, height),

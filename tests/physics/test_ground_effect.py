@@ -18,7 +18,7 @@ from kittiwake.forces.ground_effect import CheesemanBennett
 from kittiwake.geometry.vec3 import Vec3
 
 EFFECT = CheesemanBennett()
-BARE = {"forces": [], "feet": None}
+BARE = {"forces": [], "landing_gear": None}
 TYPE = {"type": "cheeseman-bennett"}
 
 

@@ -75,7 +75,7 @@ def flights():
     changes = {
         "time": {"rate_hz": 1000, "duration_s": 25},
         # they would never touch anything
-        "vehicles.drone.parameters": {"feet": None},
+        "vehicles.drone.parameters": {"landing_gear": None},
         "world": {
             "area": {f"{axis}_m": [-20000, 20000] for axis in "xyz"},
             "ground_z_m": -20000,

@@ -36,13 +36,13 @@ def block(place, friction=0.7, velocity=(0, 0, 0), *, feet=True, **more):
         "mass_kg": MASS_KG,
         "inertia_kgm2": {"xx": 0.0067, "yy": 0.0067, "zz": 0.0067},
         "size_body_m": [2 * HALF_M] * 3,
-        "feet": {"points_body_m": LEGS, "friction": friction} if feet else None,
+        "landing_gear": {"points_body_m": LEGS, "friction": friction} if feet else None,
     }
     return {
         "model": "rigid-body",
         "start": start | more.pop("start", {}),
         "parameters": own | more,
-        "guidance": {"type": "mission", "steps": [{"do": "drop"}]},
+        "guidance": {"type": "mission", "steps": [{"do": "disarm"}]},
     }
 
 

@@ -37,7 +37,7 @@ def flight(scenario):
     ((name, vehicle),) = simulation.scenario.vehicles.items()
     if vehicle.dynamics.standing_height_m is not None:
         # high in the air feet change nothing but the time to compile; test_feet.py has theirs
-        simulation = kw.load(scenario, {f"vehicles.{name}.parameters.feet": None})
+        simulation = kw.load(scenario, {f"vehicles.{name}.parameters.landing_gear": None})
     fleet = simulation.fleet
     entry = next(iter(simulation.scenario.document.data["vehicles"].values()))
     controller = entry.get("controller", "vessel-position")

@@ -32,12 +32,12 @@ time: {rate_hz: 100, duration_s: 4}
 vehicles:
   tern:
     model: rigid-body
-    parameters: {feet: null}
+    parameters: {landing_gear: null}
     start: {position_world_m: [0, 0, 5]}
     guidance: {type: hold, position_world_m: [0.5, 0, 5.5]}
   gull:
     model: rigid-body
-    parameters: {feet: null}
+    parameters: {landing_gear: null}
     start: {position_world_m: [0, 9, 5]}
     guidance: {type: curve, center_world_m: [0, 9, 5], drift_world_mps: [0.1, 0, 0]}
 """

@@ -27,7 +27,7 @@ def hummingbirds(vehicles):
     common = {
         "model": "hummingbird",
         # ten meters above the ground feet change nothing but the time to compile
-        "parameters": {"feet": None},
+        "parameters": {"landing_gear": None},
         "start": {"position_world_m": [0, 0, 10]},
         "guidance": {"type": "hold", "position_world_m": [0.2, 0, 10]},
     }
@@ -111,7 +111,9 @@ def test_a_failed_motor_slows_by_its_lag_and_the_body_turns_over():
     vehicle = "vehicles.hummingbird"
     changes = {f"{vehicle}.faults": total, "time.log_rate_hz": 500}
     # it does not come down to the ground, where feet would matter
-    log = kw.load("motor-failure", changes | {f"{vehicle}.parameters": {"feet": None}}).run(2.0)
+    log = kw.load("motor-failure", changes | {f"{vehicle}.parameters": {"landing_gear": None}}).run(
+        2.0
+    )
     frame = log.frame("hummingbird")
     since_s = frame["time_s"] - 0.5
     speed = frame["act_rotor_1_radps"].to_numpy()
@@ -172,7 +174,7 @@ def test_vehicles_with_different_batteries_fly_as_one_group_each_to_its_own_end(
     def crazyflie(charge, capacity_c):
         battery = {"type": "lithium-polymer", "cells": 1, "capacity_c": capacity_c}
         battery |= {"resistance_ohm": 0.1, "charge": charge}
-        parameters = {"battery": battery, "feet": None}
+        parameters = {"battery": battery, "landing_gear": None}
         start = {"position_world_m": [0, 0, 50]}
         return {"model": "crazyflie", "parameters": parameters, "start": start}
 

@@ -8,7 +8,7 @@ import kittiwake as kw
 from kittiwake.core.errors import CommandError, ScenarioError
 
 # in the air feet change nothing but the time to compile
-FOOTLESS = {"vehicles.drone.parameters": {"feet": None}}
+FOOTLESS = {"vehicles.drone.parameters": {"landing_gear": None}}
 
 
 def flown(scenario, duration_s=None, seed=0, **overrides):
@@ -59,7 +59,7 @@ def test_teams_go_to_their_own_targets_and_keep_clear_of_each_other(tmp_path):
     def team(name, start, target):
         return {
             "model": "crazyflie",
-            "parameters": {"feet": None},
+            "parameters": {"landing_gear": None},
             "count": 3,
             "team": name,
             "start": {"position_world_m": start},

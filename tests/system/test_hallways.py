@@ -1,4 +1,4 @@
-"""The course of Micklisch et al. 2021 through three hallways, and walls across the way."""
+"""The executor of Micklisch et al. 2021 through three hallways, and walls across the way."""
 
 from functools import cache
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class Courses(NamedTuple):
 
 
 @cache
-def courses(name, count, overrides=(), duration_s=None):
+def executors(name, count, overrides=(), duration_s=None):
     """Of as many seeds, in one program."""
     scenario = load_scenario(name, overrides)
     fleet = scenario.fleet()
@@ -74,18 +74,18 @@ def assert_arrived(found, published_s):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_the_course_is_flown_without_a_contact(name):
-    assert_arrived(courses(name, FEW), PUBLISHED_S[name])
+    assert_arrived(executors(name, FEW), PUBLISHED_S[name])
 
 
 @pytest.mark.slow
 def test_the_second_method_keeps_to_the_middle():
-    first, second = (courses(name, FEW).off_the_middle_m for name in METHODS)
+    first, second = (executors(name, FEW).off_the_middle_m for name in METHODS)
     assert second.mean() < 0.5 * first.mean()
 
 
 @pytest.mark.slow
 def test_a_hundred_courses_in_wind_are_flown_without_a_contact_and_centered():
-    first, second = (courses(name, MANY) for name in METHODS)
+    first, second = (executors(name, MANY) for name in METHODS)
     for name, found in zip(METHODS, (first, second), strict=True):
         assert_arrived(found, PUBLISHED_S[name])
     # three times the stiffness against the same wind, save for the way from where each enters
@@ -105,7 +105,7 @@ FACE_M = 4.5
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_a_wall_across_the_way_is_not_hit(name):
-    found = courses(name, FEW, WALL)
+    found = executors(name, FEW, WALL)
     assert not found.lost.any()
     assert not found.done.any()
     # at the end it stands before the wall, or swings back and forth on the edge of the close state

@@ -120,7 +120,7 @@ BLOCK = """
     model: rigid-body
     start: {position_world_m: %s, velocity_world_mps: %s}
     parameters:
-      feet:
+      landing_gear:
         points_body_m:
           [[0.1, 0.1, -0.1], [-0.1, 0.1, -0.1], [-0.1, -0.1, -0.1], [0.1, -0.1, -0.1]]
     guidance: {type: playback, file: idle.csv}
@@ -175,7 +175,7 @@ vehicles:
     parameters:
       mass_kg: 1
       inertia_kgm2: {xx: 0.01, yy: 0.01, zz: 0.02}
-      feet:
+      landing_gear:
         points_body_m:
           [[0.1, 0.1, -0.1], [-0.1, 0.1, -0.1], [-0.1, -0.1, -0.1], [0.1, -0.1, -0.1]]
       deck: {center_body_m: [0, 0, -0.05], length_m: 0.3, width_m: 0.3}
@@ -219,7 +219,7 @@ vehicles:
     parameters:
       mass_kg: 1
       inertia_kgm2: {xx: 0.01, yy: 0.01, zz: 0.02}
-      feet:
+      landing_gear:
         points_body_m:
           [[0.1, 0.1, -0.1], [-0.1, 0.1, -0.1], [-0.1, -0.1, -0.1], [0.1, -0.1, -0.1]]
 """
@@ -265,7 +265,9 @@ def test_a_vehicle_takes_off_again_from_a_deck_that_sails_and_forgets_its_grip(r
     assert (gone.grip_y_m == 0.0).all()
     # one in the same place and motion that has never stood anywhere
     block = simulation.scenario.vehicles["block"].dynamics
-    footing = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], as_arrays(block.feet.init()))
+    footing = jax.tree.map(
+        lambda leaf: jnp.asarray(leaf)[None], as_arrays(block.landing_gear.init())
+    )
     fresh = eqx.tree_at(
         lambda feet: (feet.over, feet.airborne_s),
         footing,

@@ -23,7 +23,7 @@ world:
 vehicles:
   tern:
     model: rigid-body
-    parameters: {feet: null}
+    parameters: {landing_gear: null}
     start: {position_world_m: [0, 0, 2]}
     sensors: {below: altimeter}
     controller: [position, velocity]

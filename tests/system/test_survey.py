@@ -29,7 +29,7 @@ vehicles:
     sensors: {probe: probe}
     guidance:
       type: line-of-sight
-      course: {shape: coverage, file: pond.geojson, lane_spacing_m: 3}
+      pattern: {shape: coverage, file: pond.geojson, lane_spacing_m: 3}
 """
 # of 20 m to the east and 15 m to the north, at the origin
 POND = """\

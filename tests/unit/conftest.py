@@ -46,7 +46,7 @@ def flown(name: str, duration_s: float, changes: Mapping[str, Any] | None = None
 def ultrasonic_turns() -> Flown:
     """A Hummingbird with sensors that take turns, over a table."""
     # over a table that it does not touch feet change nothing but the time to compile
-    changes = {f"vehicles.{name}.parameters": {"feet": None} for name in ("drone", "other")}
+    changes = {f"vehicles.{name}.parameters": {"landing_gear": None} for name in ("drone", "other")}
     return flown("ultrasonic-turns", 1.2, changes)
 
 
@@ -68,7 +68,7 @@ def hallway_ranging() -> Flown:
     light = {"lidar": {"type": "lidar-2d", "beams": 60}}
     light |= {"camera": {"type": "range-camera", "width": 8, "height": 6}}
     # in the air feet change nothing but the time to compile
-    changes = {"vehicles.os4.sensors": light, "vehicles.os4.parameters": {"feet": None}}
+    changes = {"vehicles.os4.sensors": light, "vehicles.os4.parameters": {"landing_gear": None}}
     return flown("hallway-ranging", 0.2, changes)
 
 

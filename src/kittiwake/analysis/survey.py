@@ -67,7 +67,7 @@ def _found(log: Log, vehicle: str, sensor: str) -> Found:
 
 
 def coverages(scenario: Scenario) -> dict[str, SurveyPattern]:
-    """The courses that cover water, by vehicle; of a mission the first one."""
+    """The patterns that cover water, by vehicle; of a mission the first one."""
     return survey_areas.coverages(scenario.document, scenario.vehicles, scenario.tables)
 
 
@@ -114,15 +114,15 @@ def survey_metrics(log: Log, scenario: Scenario, seed: int) -> dict[str, Any]:
     """By vehicle which share of its water it passed, by field how far off a map of it would be.
 
     The map is that of ``interpolated`` from all samples of the field, over all waters; its truth is
-    that of the surface at the end. Nothing of a flight without a course that covers water.
+    that of the surface at the end. Nothing of a flight without a pattern that covers water.
     """
-    courses = coverages(scenario)
-    water = {name: course.water(scenario.world.origin) for name, course in courses.items()}
+    patterns = coverages(scenario)
+    water = {name: pattern.water(scenario.world.origin) for name, pattern in patterns.items()}
     if not water:
         return {}
     passed = {
-        name: {"covered_share": covered_share(log, name, water[name], course)}
-        for name, course in courses.items()
+        name: {"covered_share": covered_share(log, name, water[name], pattern)}
+        for name, pattern in patterns.items()
     }
     together = shapely.union_all(list(water.values()))
     places_m = _places_in(together)
@@ -132,9 +132,9 @@ def survey_metrics(log: Log, scenario: Scenario, seed: int) -> dict[str, Any]:
     return {"survey": passed | ({"fields": off} if off else {})}
 
 
-def covered_share(log: Log, vehicle: str, water: Any, course: SurveyPattern) -> float:
+def covered_share(log: Log, vehicle: str, water: Any, pattern: SurveyPattern) -> float:
     """Of places in the water, those passed at half a lane's spacing or less."""
-    assert course.lane_spacing_m is not None
+    assert pattern.lane_spacing_m is not None
     track_m = log.tables[vehicle].part(POSITION_WORLD_M)[:, :2]
     track_m = track_m[np.isfinite(track_m).all(axis=1)]
     places_m = _places_in(water)
@@ -143,7 +143,7 @@ def covered_share(log: Log, vehicle: str, water: Any, course: SurveyPattern) -> 
     lines: Any = shapely.linestrings(np.stack([track_m[:-1], track_m[1:]], axis=1))
     tree = shapely.STRtree(lines)
     # half a centimeter for what a log's rows leave of a turn
-    reach_m = 0.5 * float(course.lane_spacing_m) + 0.005
+    reach_m = 0.5 * float(pattern.lane_spacing_m) + 0.005
     near, _ = tree.query(shapely.points(places_m), predicate="dwithin", distance=reach_m)
     return float(len(np.unique(near)) / len(places_m))
 

@@ -56,8 +56,8 @@ def draw_survey(log: Log, scenario: Scenario, probes: Sequence[Found]) -> Figure
     """The map of what these probes of one field said."""
     figure = look.PageFigure(PAGE_IN)
     axes: Axes = figure.add_axes((0.09, 0.08, 0.78, 0.76))
-    courses = coverages(scenario)
-    waters = [course.water(scenario.world.origin) for course in courses.values()]
+    patterns = coverages(scenario)
+    waters = [pattern.water(scenario.world.origin) for pattern in patterns.values()]
     tracks = {probe.vehicle: _track(log, probe.vehicle) for probe in probes}
     corners = [*tracks.values(), *(np.asarray(water.exterior.coords) for water in waters)]
     low, high = _box(np.concatenate(corners))

@@ -28,14 +28,14 @@ class GamepadCommands:
     def read(self, pad: Pad | None) -> None:
         """What it asks for now."""
         asked = self._joystick.read(pad)
-        course = self._session.executor
+        executor = self._session.executor
         if asked.restart:
             self._signal = None
             self._session.restart()
             self._session.clock.paused = False
             return
-        if course is not self._course:
-            self._course, self._signal = course, None
+        if executor is not self._course:
+            self._course, self._signal = executor, None
         self._ask(asked)
 
     def _ask(self, asked: Asked) -> None:
@@ -44,18 +44,18 @@ class GamepadCommands:
         if not is_new and asked.place is None:
             return
         self._signal = asked.command
-        course = self._course
+        executor = self._course
         try:
             if is_new:
-                course.ask(
+                executor.ask(
                     self._vehicle, None if asked.command is None else HoldCommand(asked.command)
                 )
             if asked.place is not None:
-                course.place(self._vehicle, Start(asked.place))
+                executor.place(self._vehicle, Start(asked.place))
         except KittiwakeError as error:
             # a stick that goes on moving says the same again and again
             if self._problem != str(error):
                 self._problem = str(error)
-                course.problems.put(self._problem)
+                executor.problems.put(self._problem)
         else:
             self._problem = ""

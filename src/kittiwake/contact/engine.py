@@ -106,14 +106,14 @@ class Contacts(eqx.Module):
     Attributes:
         motions: of all bodies after it.
         touched: which of them met anything.
-        feet: how many feet of each stood on something.
+        feet_touching: how many feet of each stood on something.
         surface: the number of the surface that presses it most, as in ``core.support``; 0 if none.
         impulses: of contact on each in N s and N m s, along the world's axes and about its own.
     """
 
     motions: Motions
     touched: Bool[Array | np.ndarray, " bodies"]
-    feet: Int[Array | np.ndarray, " bodies"]
+    feet_touching: Int[Array | np.ndarray, " bodies"]
     surface: Int[Array | np.ndarray, " bodies"]
     impulses: Float[Array | np.ndarray, "bodies 6"]
 

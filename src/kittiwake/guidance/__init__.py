@@ -19,7 +19,7 @@ GUIDANCE = Registry(
         "goto": RegistryEntry(
             "kittiwake.guidance.maneuvers.goto:Goto", "go to a place, smoothly or at once"
         ),
-        "rest": RegistryEntry(
+        "idle": RegistryEntry(
             "kittiwake.guidance.maneuvers.idle:Idle",
             "stand with the motors off until a mission goes on",
         ),
@@ -45,7 +45,7 @@ GUIDANCE = Registry(
             "kittiwake.guidance.landing.deck_landing:DeckLanding",
             "land on a deck that moves: align, descend in a cone, go around",
         ),
-        "drop": RegistryEntry(
+        "disarm": RegistryEntry(
             "kittiwake.guidance.maneuvers.disarm:Disarm", "switch the motors off at once"
         ),
         "mission": RegistryEntry(

@@ -58,7 +58,7 @@ class ContactStep(eqx.Module):
     The feet are mapped over, so that a program does not grow with their number.
     """
 
-    feet: LandingGear
+    landing_gear: LandingGear
     ground_contact: GroundContact
     footholds: FootContact
     pose: Pose
@@ -86,7 +86,7 @@ class ContactStep(eqx.Module):
         share_kg = body.mass_kg / len(feet.points_body_m)
         rest_depth_m = surroundings.gravity_mps2 / frequency_radps**2
         return cls(
-            feet=feet,
+            landing_gear=feet,
             ground_contact=footing,
             footholds=_if_near(
                 surroundings,
@@ -158,7 +158,7 @@ class ContactStep(eqx.Module):
             way = way - foothold.velocity_mps * elapsed_s
             return self._press(foothold, *jax.lax.optimization_barrier((lever, way, velocity)))
 
-        return jax.vmap(press)(_side_by_side(self.feet.points_body_m), self.footholds)
+        return jax.vmap(press)(_side_by_side(self.landing_gear.points_body_m), self.footholds)
 
     def _press(
         self, foothold: FootContact, lever_m: Vec3, way_m: Vec3, velocity_mps: Vec3
@@ -166,7 +166,9 @@ class ContactStep(eqx.Module):
         """By the foot's way and velocity relative to the surface."""
         normal = foothold.normal
         rising, climbed = normal.dot(velocity_mps), normal.dot(way_m)
-        deepest_m = jnp.maximum(DEPTH_M, 2.0 * len(self.feet.points_body_m) * self.rest_depth_m)
+        deepest_m = jnp.maximum(
+            DEPTH_M, 2.0 * len(self.landing_gear.points_body_m) * self.rest_depth_m
+        )
         depth = jnp.minimum(-(foothold.height_m + climbed), deepest_m)
         damping = self.damping_nspm * jnp.clip(depth / self.rest_depth_m, 0.0, 1.0)
         push = jnp.maximum(self.stiffness_npm * depth - damping * rising, 0.0)
@@ -175,12 +177,14 @@ class ContactStep(eqx.Module):
         drag = dragged * self.stiffness_npm + (velocity_mps - normal * rising) * damping
         # without barriers each of the six sums would compute all of this again
         push, drag = jax.lax.optimization_barrier((push, drag))
-        force = normal * push - drag.shortened(self.feet.friction * push)
+        force = normal * push - drag.shortened(self.landing_gear.friction * push)
         return FootForce(force, lever_m.cross(force), push, dragged)
 
     def _kept(self, press: FootForce, foothold: FootContact) -> tuple[Real, Real, Count]:
         """Where a foot holds on after the step; one that slid or is in the air takes it along."""
-        held = press.dragged_m.shortened(self.feet.friction * press.normal_n / self.stiffness_npm)
+        held = press.dragged_m.shortened(
+            self.landing_gear.friction * press.normal_n / self.stiffness_npm
+        )
         slid = foothold.q_world_from_surface.inverse().rotate(press.dragged_m - held)
         return (foothold.grip_x_m + slid.x, foothold.grip_y_m + slid.y, foothold.number)
 
@@ -201,7 +205,11 @@ def _side_by_side(points: tuple[Vec3, ...]) -> Vec3:
 
 
 def _footholds(
-    feet: LandingGear, footing: GroundContact, pose: Pose, surroundings: Surroundings, entry_m: Real
+    gear: LandingGear,
+    footing: GroundContact,
+    pose: Pose,
+    surroundings: Surroundings,
+    entry_m: Real,
 ) -> FootContact:
     """Of all feet, along a leading axis."""
 
@@ -225,7 +233,7 @@ def _footholds(
         )
         return jax.tree.map(jnp.asarray, found)
 
-    points = _side_by_side(feet.points_body_m)
+    points = _side_by_side(gear.points_body_m)
     return jax.vmap(foothold)(points, footing.grip_x_m, footing.grip_y_m, footing.over)
 
 

@@ -67,7 +67,7 @@ class Outside(eqx.Module):
 class AbstractBody(AbstractDynamics):
     """A rigid body that flies, and stands if it has feet; its state's ``flight`` says how."""
 
-    feet: eqx.AbstractVar[LandingGear | None]
+    landing_gear: eqx.AbstractVar[LandingGear | None]
     deck: eqx.AbstractVar[Deck | None]
     size_body_m: eqx.AbstractVar[Vec3]
     integrator: eqx.AbstractVar[IntegratorName]
@@ -98,17 +98,17 @@ class AbstractBody(AbstractDynamics):
     @property
     def standing_height_m(self) -> Real | None:
         """On its feet."""
-        return None if self.feet is None else self.feet.standing_height_m
+        return None if self.landing_gear is None else self.landing_gear.standing_height_m
 
     @property
     def reach_m(self) -> Real | None:
         """Of its feet."""
-        return None if self.feet is None else self.feet.reach_m
+        return None if self.landing_gear is None else self.landing_gear.reach_m
 
     def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
         """Refuses steps that its feet cannot follow."""
-        if self.feet is not None:
-            self.feet.check_rate(self.body, self.integrator, rate_hz, gravity_mps2)
+        if self.landing_gear is not None:
+            self.landing_gear.check_rate(self.body, self.integrator, rate_hz, gravity_mps2)
 
     def ground_contact(self, state: Any) -> GroundContact | None:
         """How it stands."""
@@ -118,12 +118,14 @@ class AbstractBody(AbstractDynamics):
         """Its feet, and over them the box around it."""
         inertia = self.body.inertia_kgm2
         feet, grip = (), ContactParameters()
-        if self.feet is not None:
-            feet = tuple((float(p.x), float(p.y), float(p.z)) for p in self.feet.points_body_m)
+        if self.landing_gear is not None:
+            feet = tuple(
+                (float(p.x), float(p.y), float(p.z)) for p in self.landing_gear.points_body_m
+            )
             grip = ContactParameters(
-                float(self.feet.frequency_radps),
-                float(self.feet.damping),
-                float(self.feet.friction),
+                float(self.landing_gear.frequency_radps),
+                float(self.landing_gear.damping),
+                float(self.landing_gear.friction),
             )
         above_m = FOOT_M + min(foot[2] for foot in feet) if feet else None
         return Collider(
@@ -157,18 +159,18 @@ class AbstractBody(AbstractDynamics):
     ) -> FlightState:
         """The state at the start, by the forces there without those of the feet."""
         force = wrench.force_body_n + pushed(phase.configuration, surroundings).force_body_n
-        footing = None if self.feet is None else self.feet.init()
+        footing = None if self.landing_gear is None else self.landing_gear.init()
         return FlightState(phase, force / self.body.mass_kg, footing)
 
     def outside(
         self, began: FlightState, twist: Twist, surroundings: Surroundings, dt_s: Real
     ) -> Outside:
         """What acts in the step that begins."""
-        if self.feet is None or began.ground_contact is None:
+        if self.landing_gear is None or began.ground_contact is None:
             return Outside(surroundings, None)
         pose = began.phase.configuration
         stance = ContactStep.begun(
-            self.feet, began.ground_contact, pose, twist, self.body, surroundings, dt_s
+            self.landing_gear, began.ground_contact, pose, twist, self.body, surroundings, dt_s
         )
         return Outside(surroundings, stance)
 

@@ -94,7 +94,7 @@ class LandingGear(eqx.Module):
         growth = self._growth(liveliness, integrator, 1.0 / float(rate_hz))
         if growth > 1.0 + ROUNDING:
             message = (
-                f"feet: with {integrator} at {rate_hz:g} Hz their swing grows by "
+                f"landing_gear: with {integrator} at {rate_hz:g} Hz their swing grows by "
                 f"{growth - 1.0:.2g} of itself each step; write a finer time.rate_hz, a larger "
                 f"damping than {self.damping:g}, or integrator: rk4"
             )
@@ -103,8 +103,8 @@ class LandingGear(eqx.Module):
     def _check_depth(self, liveliness: float, rate_hz: Real, gravity_mps2: Real) -> None:
         if not math.isfinite(liveliness):
             message = (
-                "feet: they cannot carry a body of this mass and inertia, which are too "
-                "unlike; write others, or feet: null"
+                "landing_gear: they cannot carry a body of this mass and inertia, which are too "
+                "unlike; write others, or landing_gear: null"
             )
             raise ScenarioError(message)
         faster = math.sqrt(liveliness)
@@ -120,8 +120,8 @@ class LandingGear(eqx.Module):
             else f"write a frequency_radps of at least {least_radps:.3g}"
         )
         message = (
-            f"feet: at {rate_hz:g} Hz they would sink {depth_m:.3g} m into what the vehicle stands "
-            f"on, more than {SOFTEST_M:g} m; {advice}, or feet: null"
+            f"landing_gear: at {rate_hz:g} Hz feet would sink {depth_m:.3g} m into what it "
+            f"stands on, more than {SOFTEST_M:g} m; {advice}, or landing_gear: null"
         )
         raise ScenarioError(message)
 

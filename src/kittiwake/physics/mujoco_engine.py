@@ -375,7 +375,7 @@ def _collider(name: str, vehicle: Vehicle) -> Collider:
     if not (collider.solids or collider.feet_body_m or collider.deck):
         message = (
             f"vehicles.{name}: nothing of it can be touched; give it parameters.size_body_m or "
-            "parameters.feet, or write physics: compliant"
+            "parameters.landing_gear, or write physics: compliant"
         )
         raise ScenarioError(message)
     return collider

@@ -88,7 +88,7 @@ class Multirotor(AbstractBody):
     forces: tuple[AbstractForce, ...] = ()
     ground_effect: AbstractGroundEffect | None = None
     battery: AbstractBattery | None = None
-    feet: LandingGear | None = None
+    landing_gear: LandingGear | None = None
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="rk4")

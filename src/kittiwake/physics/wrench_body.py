@@ -51,7 +51,7 @@ class WrenchBody(AbstractBody):
     inertia_kgm2: Inertia
     forces: tuple[AbstractForce, ...] = ()
     added_mass: Matrix6 | None = None
-    feet: LandingGear | None = None
+    landing_gear: LandingGear | None = None
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     disc_area_m2: Annotated[Real, POSITIVE] | None = None

@@ -57,7 +57,7 @@ def airframe_of(dynamics: Any) -> Airframe:
     size = _place(dynamics.size_body_m)
     if not any(size):
         size = UNKNOWN_M
-    feet = getattr(dynamics, "feet", None)
+    feet = getattr(dynamics, "landing_gear", None)
     points = () if feet is None else tuple(map(_place, feet.points_body_m))
     if isinstance(dynamics, Multirotor):
         spins = tuple(1 if float(spin) > 0.0 else -1 for spin in dynamics.spins)

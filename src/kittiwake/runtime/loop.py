@@ -54,7 +54,7 @@ class Flight:
     """One flight of a fleet.
 
     Attributes:
-        course: what flies the blocks.
+        executor: what flies the blocks.
         seed: of every random stream.
         duration_s: simulated time, from tick 0 to the last one included.
         log_every: a row is kept of each so many steps, of each event, and of the end.

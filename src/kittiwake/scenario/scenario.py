@@ -104,8 +104,8 @@ class Scenario:
                 *(_passed_over(vehicle) if self._names_controllers(name) else []),
             ]
             found += [f"{name}: {one}" for one in said]
-        for name, course in coverages(self.document, self.vehicles, self.tables).items():
-            found += [f"{name}: {said}" for said in course.warnings(self.world.origin)]
+        for name, pattern in coverages(self.document, self.vehicles, self.tables).items():
+            found += [f"{name}: {said}" for said in pattern.warnings(self.world.origin)]
         winds = self.world.wind.warnings(self.duration_s, 1.0 / self.rate_hz)
         found += [f"world.wind{said}" for said in winds]
         for name, process in self.world.processes.items():

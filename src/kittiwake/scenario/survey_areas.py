@@ -14,7 +14,7 @@ from kittiwake.scenario.problems import KeyPath
 def coverages(
     document: Document, vehicles: Iterable[str], tables: Mapping[KeyPath, Path]
 ) -> dict[str, SurveyPattern]:
-    """The courses that cover water, by vehicle; of a mission the first one."""
+    """The patterns that cover water, by vehicle; of a mission the first one."""
     found: dict[str, SurveyPattern] = {}
     given = document.data.get("vehicles", {})
     for name in vehicles:
@@ -32,7 +32,7 @@ def _courses(data: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...]
     """Those of a guidance or inside it, with their places in the file."""
     inside = enumerate(data) if isinstance(data, list) else ()
     for key, value in data.items() if isinstance(data, dict) else inside:
-        if key == "course" and isinstance(value, dict) and value.get("shape") == "coverage":
+        if key == "pattern" and isinstance(value, dict) and value.get("shape") == "coverage":
             yield (*path, key), value
         else:
             yield from _courses(value, (*path, key))

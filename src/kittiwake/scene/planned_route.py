@@ -47,9 +47,9 @@ def _guidances(part: Any) -> Iterator[AbstractGuidance]:
 
 
 def _places(guidance: AbstractGuidance, origin: Origin) -> Iterator[Places]:
-    course = getattr(guidance, "course", None)
-    if isinstance(course, SurveyPattern):
-        yield _array(course.positions_world_m(origin))
+    pattern = getattr(guidance, "pattern", None)
+    if isinstance(pattern, SurveyPattern):
+        yield _array(pattern.positions_world_m(origin))
     for name in PLACES:
         given = getattr(guidance, name, None)
         if isinstance(given, Vec3):

@@ -47,7 +47,7 @@ class ContactOutcome(NamedTuple):
 
     motion: Row
     touched: Flag
-    feet: Count
+    feet_touching: Count
     surface: Count
     impulse: Float[Array, "6"]
 
@@ -66,7 +66,7 @@ def resolve_contacts(
         jnp.concatenate(before), jnp.concatenate(after), present, float(clock.dt_s)
     )
     ends = np.cumsum([len(platforms), *(len(move.group.names) for move in moves)]).tolist()
-    said = (found.motions, found.touched, found.feet, found.surface, found.impulses)
+    said = (found.motions, found.touched, found.feet_touching, found.surface, found.impulses)
     everyone = ContactOutcome(*map(jnp.asarray, said))
     return tuple(
         move.group.map(
@@ -98,7 +98,7 @@ def _moved(
         earlier = replace(footing, airborne_s=footing.airborne_s - dt_s)
         place, velocity = before.position_world_m, before.velocity_world_mps
         footing = earlier.stood(
-            met.feet, SurfaceApproach.of(met.surface, around.decks, place, velocity), dt_s
+            met.feet_touching, SurfaceApproach.of(met.surface, around.decks, place, velocity), dt_s
         )
     carried = body.apply_contact(
         own,

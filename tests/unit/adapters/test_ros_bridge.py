@@ -414,7 +414,7 @@ vehicles:
   drone:
     model: uav-gazebo
     controller: [position, uav-gazebo-velocity, euler-attitude]
-    guidance: {type: mission, steps: [{do: rest}]}
+    guidance: {type: mission, steps: [{do: idle}]}
     count: 2
     spacing_m: [0, 3, 0]
   boat:

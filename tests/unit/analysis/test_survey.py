@@ -135,12 +135,12 @@ def test_an_inverse_distance_is_that_of_shepard():
 
 def test_a_track_covers_a_band_of_a_spacing():
     square = ((0.0, 0.0), (100.0, 0.0), (100.0, 100.0), (0.0, 100.0))
-    course = SurveyPattern("coverage", lane_spacing_m=20.0, polygon_world_m=square)
+    pattern = SurveyPattern("coverage", lane_spacing_m=20.0, polygon_world_m=square)
     log = log_of(table([(-20.0, 30.0), (120.0, 30.0)], [0.0, 0.0]))
-    assert covered_share(log, "boat-1", course.water(), course) == pytest.approx(0.2, abs=0.01)
-    way = [(p.x, p.y) for p in course.positions_world_m()]
+    assert covered_share(log, "boat-1", pattern.water(), pattern) == pytest.approx(0.2, abs=0.01)
+    way = [(p.x, p.y) for p in pattern.positions_world_m()]
     log = log_of(table(way, [0.0] * len(way)))
-    assert covered_share(log, "boat-1", course.water(), course) == 1.0
+    assert covered_share(log, "boat-1", pattern.water(), pattern) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,12 @@ def pad(*pressed, axes=REST):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What courses are asked for; places are refused."""
+    """What executors are asked for; places are refused."""
     heard = []
 
-    def ask(course, vehicle, maneuver):
+    def ask(executor, vehicle, maneuver):
         signal = None if maneuver is None else maneuver.asked
-        heard.append((course, vehicle, signal))
+        heard.append((executor, vehicle, signal))
         if isinstance(signal, PositionYaw):
             message = "no places here"
             raise CommandError(message)
@@ -64,8 +64,8 @@ def test_a_mode_asks_the_first_vehicle_and_a_stick_that_rests_nothing_more(stick
     stick.read(pad(CIRCLE))
     for _ in range(3):
         stick.read(pad())
-    ((course, vehicle, signal),) = asked
-    assert course is session.executor
+    ((executor, vehicle, signal),) = asked
+    assert executor is session.executor
     assert vehicle == "drone-1"
     assert isinstance(signal, BodyVelocityYawRate)
     stick.read(pad(axes=AHEAD))

@@ -193,8 +193,8 @@ def test_changes_are_wanted_under_their_paths(page, monkeypatch):
 
 def test_gains_wait_until_they_are_applied(page, monkeypatch):
     wanted = []
-    course = type(page.session.executor)
-    monkeypatch.setattr(course, "set_gains", lambda _, *who, **what: wanted.append((who, what)))
+    executor = type(page.session.executor)
+    monkeypatch.setattr(executor, "set_gains", lambda _, *who, **what: wanted.append((who, what)))
     page.put("natural_frequency_radps", 0.8)
     assert wanted == []
     page.put("Apply to position", True)

@@ -185,7 +185,7 @@ def errors(controller, guidance, start):
     key = "vehicles.lee-2010"
     given = {f"{key}.controller": controller, f"{key}.guidance": guidance, f"{key}.start": start}
     # forty meters above the ground feet change nothing but the time to compile
-    given[f"{key}.parameters"] = {"feet": None}
+    given[f"{key}.parameters"] = {"landing_gear": None}
     frame = kw.load("upside-down", given).run(7.0).frame("lee-2010")
     apart = [frame[f"{axis}_m"] - frame[f"setpoint.position_{axis}_world_m"] for axis in "xyz"]
     assert frame.time_s.iloc[-1] == 7.0

@@ -254,7 +254,7 @@ def test_a_hummingbird_goes_to_its_place_within_the_linear_range():
     name = "vehicles.hummingbird"
     given = {f"{name}.controller": "lqr", f"{name}.guidance.yaw_deg": 150}
     # in the air feet change nothing but the time to compile
-    given[f"{name}.parameters"] = {"feet": None}
+    given[f"{name}.parameters"] = {"landing_gear": None}
     frame = kw.load("hover-hummingbird", given).run(10.0).frame("hummingbird")
     apart = [frame[f"{axis}_m"] - frame[f"setpoint.position_{axis}_world_m"] for axis in "xyz"]
     assert np.linalg.norm(apart, axis=0)[frame.time_s >= 8.0].max() < 0.01

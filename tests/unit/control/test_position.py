@@ -268,7 +268,7 @@ def test_hover_keeps_its_height_under_any_gravity(gravity_mps2):
                 "model": name,
                 "start": {"position_world_m": [0, 0, 10]},
                 "guidance": {"type": "hold"},
-                **({"parameters": {"feet": None}} if name == "crazyflie" else {}),
+                **({"parameters": {"landing_gear": None}} if name == "crazyflie" else {}),
             },
         }
         log = kw.load(f"hover-{name}", changes).run()
@@ -278,7 +278,10 @@ def test_hover_keeps_its_height_under_any_gravity(gravity_mps2):
 
 def test_uav_gazebo_goes_to_its_place_without_swinging():
     hold = {"type": "hold", "position_world_m": [1.0, 0.0, 10.0]}
-    changes = {"vehicles.uav-gazebo.guidance": hold, "vehicles.uav-gazebo.parameters.feet": None}
+    changes = {
+        "vehicles.uav-gazebo.guidance": hold,
+        "vehicles.uav-gazebo.parameters.landing_gear": None,
+    }
     frame = kw.load("hover-uav-gazebo", changes).run(15).frame("uav-gazebo")
     time_s, x, speed = (frame[name].to_numpy() for name in ("time_s", "x_m", "vx_mps"))
     assert x.max() < 1.0

@@ -205,7 +205,7 @@ def test_another_vehicle_is_held_at_its_place():
     changes = {
         "vehicles.hummingbird.controller": "uav-usv-cascade",
         # ten meters above the ground feet change nothing but the time to compile
-        "vehicles.hummingbird.parameters": {"feet": None},
+        "vehicles.hummingbird.parameters": {"landing_gear": None},
         "vehicles.hummingbird.guidance": {"type": "hold", "position_world_m": [0.5, -0.5, 10.5]},
     }
     frame = kw.load("hover-hummingbird", changes).run(30.0).frame("hummingbird")
@@ -298,7 +298,7 @@ def flown(**gains):
     """The source's third demonstration: positions and tilts in degrees, at 100 Hz."""
     changes = {
         "vehicles.ar-drone.controller": {"type": "uav-usv-flatness", **gains},
-        "vehicles.ar-drone.parameters": {"feet": None},
+        "vehicles.ar-drone.parameters": {"landing_gear": None},
         "vehicles.ar-drone.start": {"position_world_m": [0, 0, 2], "yaw_deg": -90},
         "time": {"rate_hz": 100, "duration_s": 20},
         "world.area": {"x_m": [-50, 50], "y_m": [-50, 50], "z_m": [0, 20]},

@@ -165,9 +165,10 @@ def test_it_is_told_its_world_and_its_receiver_before_it_flies():
 
 
 def test_what_it_is_told_by_the_scenario_has_to_be_all_of_it():
-    with pytest.raises(ScenarioError, match=r"told.ground_z_m"):
+    with pytest.raises(ScenarioError, match=r"assumptions.ground_z_m"):
         load_scenario(
-            "ekf-flight", ["vehicles.hummingbird.estimator={type: ekf, told: {gravity_mps2: 9.7}}"]
+            "ekf-flight",
+            ["vehicles.hummingbird.estimator={type: ekf, assumptions: {gravity_mps2: 9.7}}"],
         )
 
 

@@ -355,6 +355,6 @@ def test_a_vehicle_that_sees_no_deck_is_refused(kind):
 
 
 def test_a_vehicle_without_feet_has_to_say_how_it_stands():
-    footless = {"vehicles.drone.parameters.feet": None}
-    assert "no feet to stand on; give it some under parameters.feet" in problem(footless)
+    footless = {"vehicles.drone.parameters.landing_gear": None}
+    assert "no feet to stand on; give it some under parameters.landing_gear" in problem(footless)
     kw.load("deck-landing", footless | {"vehicles.drone.guidance.standing_height_m": 0.06})

@@ -244,7 +244,7 @@ def test_unnamed_steps_of_one_kind_are_counted():
             MissionStep(Disarm(), name="hold-2"),
         )
     )
-    assert mission.names == ["hold", "drop", "hold-3", "hold-2"]
+    assert mission.names == ["hold", "disarm", "hold-3", "hold-2"]
 
 
 def test_a_step_is_called_what_scenarios_call_its_task():

@@ -39,8 +39,8 @@ def test_arms_end_at_the_rotors_and_feet_at_the_feet(model):
     for hub in dynamics.hubs_body_m:
         beside = np.linalg.norm(points[:, :2] - [float(hub.x), float(hub.y)], axis=1)
         assert beside.min() < 0.1 * np.hypot(float(hub.x), float(hub.y))
-    if dynamics.feet is not None:
-        lowest = min(float(foot.z) for foot in dynamics.feet.points_body_m)
+    if dynamics.landing_gear is not None:
+        lowest = min(float(foot.z) for foot in dynamics.landing_gear.points_body_m)
         assert points[:, 2].min() == pytest.approx(lowest, abs=1e-3)
 
 

@@ -12,11 +12,11 @@ from kittiwake.runtime.simulation import Simulation
 class Hands:
     """A live flight that goes on when it is told to, and can be flown again from its start."""
 
-    def __init__(self, scenario, course=None):
+    def __init__(self, scenario, executor=None):
         self.scenario = scenario
-        if course is None:
-            course = LiveExecutor(scenario, Simulation(scenario).program, RealTimeClock(inf))
-        self.executor = course
+        if executor is None:
+            executor = LiveExecutor(scenario, Simulation(scenario).program, RealTimeClock(inf))
+        self.executor = executor
         self.start = self.executor.begin(scenario.seed, 0)
         self.begin()
 

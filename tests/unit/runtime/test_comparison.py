@@ -18,7 +18,7 @@ seed: 7
 vehicles:
   tern:
     model: rigid-body
-    parameters: {feet: null}
+    parameters: {landing_gear: null}
     start: {position_world_m: [0, 0, 5]}
     controller: {type: position, natural_frequency_radps: 2.0}
     guidance: {type: hold, position_world_m: [0.5, 0, 5.5]}

@@ -21,9 +21,9 @@ def gusty():
 
 
 def test_an_untouched_live_flight_has_the_bits_of_a_run(gusty):
-    course = LiveExecutor(gusty.scenario, gusty.program, RealTimeClock(inf))
-    with course:
-        flight, memory = gusty.flight(executor=course), Memory()
+    executor = LiveExecutor(gusty.scenario, gusty.program, RealTimeClock(inf))
+    with executor:
+        flight, memory = gusty.flight(executor=executor), Memory()
         outcome = flight.fly(memory)
     log, expected = gusty.finished_log(flight, outcome, memory), gusty.run()
     assert outcome.status == "completed"

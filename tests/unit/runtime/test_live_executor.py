@@ -43,7 +43,7 @@ world:
 vehicles:
   gull:
     model: hummingbird
-    parameters: {feet: null}
+    parameters: {landing_gear: null}
     start: {position_world_m: [0, 0, 5]}
     sensors: {gnss: gnss, height: barometer}
     estimator: noisy-truth
@@ -96,17 +96,17 @@ def flock(mixed):
 
 def beside(hands, seconds):
     """What comes before, then so much of the plain flight and of one that is handed over."""
-    course = hands.executor
-    course._touched = False
+    executor = hands.executor
+    executor._touched = False
     hands.begin()
     before = hands.fly(seconds)
     state, tick = hands.state, hands.tick
     plain = hands.fly(seconds)
-    assert course._tunable is None
+    assert executor._tunable is None
     hands.begin(state, tick)
-    course._touched = True
+    executor._touched = True
     handed = hands.fly(seconds)
-    assert course._tunable is not None
+    assert executor._tunable is not None
     return before, plain, handed
 
 
@@ -296,28 +296,28 @@ def test_a_stick_flies_and_turns_a_vehicle_that_takes_velocities(in_hands):
 
 
 def test_wind_blows_while_it_is_asked_for(drone):
-    course = drone.executor
+    executor = drone.executor
     drone.fly(4.0)
-    program = course.latest
-    course.change("world.wind", "{type: shear, speed_at_6m_mps: 6, from_deg: 270}")
+    program = executor.latest
+    executor.change("world.wind", "{type: shear, speed_at_6m_mps: 6, from_deg: 270}")
     drone.settle()
     wind = drone.flown(3.0, "drone", "wind_x_world_mps")
     assert wind[-1, 0] > 6.0
-    course.change("world.wind", "none")
+    executor.change("world.wind", "none")
     drone.settle()
     assert drone.flown(1.0, "drone", "wind_x_world_mps")[-1, 0] == 0.0
     # numbers have changed, and nothing was compiled anew
-    assert course.latest is program
+    assert executor.latest is program
 
 
 def test_gusts_come_from_nowhere(drone):
-    course, program = drone.executor, drone.executor.latest
-    course.change("world.turbulence", "{type: dryden, speed_at_6m_mps: 5}")
+    executor, program = drone.executor, drone.executor.latest
+    executor.change("world.turbulence", "{type: dryden, speed_at_6m_mps: 5}")
     drone.settle()
     assert np.ptp(drone.flown(3.0, "drone", "wind_x_world_mps")) > 0.1
-    course.change("world.turbulence", "none")
+    executor.change("world.turbulence", "none")
     drone.settle()
-    assert course.latest is program
+    assert executor.latest is program
 
 
 def test_gains_in_flight_are_those_of_a_flight_that_began_with_them(drone, in_hands):
@@ -336,69 +336,69 @@ def test_gains_in_flight_are_those_of_a_flight_that_began_with_them(drone, in_ha
 
 
 def test_gains_outlive_a_change_of_the_wind(flock):
-    course, program = flock.executor, flock.executor.latest
-    course.set_gains("gull", "position", natural_frequency_radps=2.0)
+    executor, program = flock.executor, flock.executor.latest
+    executor.set_gains("gull", "position", natural_frequency_radps=2.0)
     flock.settle()
-    course.change("world.wind", "{type: shear, speed_at_6m_mps: 1, from_deg: 90}")
+    executor.change("world.wind", "{type: shear, speed_at_6m_mps: 1, from_deg: 90}")
     flock.settle()
-    ladder = [rung.component for rung in course.scenario.vehicles["gull"].cascade]
+    ladder = [rung.component for rung in executor.scenario.vehicles["gull"].cascade]
     assert 2.0 in [getattr(rung, "natural_frequency_radps", None) for rung in ladder]
-    assert course.latest is program
+    assert executor.latest is program
 
 
 def test_what_cannot_be_changed_in_flight_is_told_and_the_flight_goes_on(drone):
-    course = drone.executor
+    executor = drone.executor
     for path, value, said in (
         ("time.rate_hz", "400", "time.rate_hz cannot be changed in flight"),
         ("vehicles.drone.count", "2", "vehicles cannot come or go in flight"),
         ("vehicles.drone.model", "albatross", "albatross"),
     ):
-        course.change(path, value)
+        executor.change(path, value)
         drone.settle()
-        (problem,) = course.take_problems()
+        (problem,) = executor.take_problems()
         assert said in problem
         drone.fly(0.1)
-    course.set_gains("drone", "position", stubbornness=1.0)
+    executor.set_gains("drone", "position", stubbornness=1.0)
     drone.settle()
-    (problem,) = course.take_problems()
+    (problem,) = executor.take_problems()
     assert "stubbornness" in problem
     drone.fly(0.1)
 
 
 def test_of_many_changes_of_a_value_the_newest_counts(drone):
-    course = drone.executor
+    executor = drone.executor
     for mps in (9, 3, 5):
-        course.change("world.wind", f"{{type: shear, speed_at_6m_mps: {mps}, from_deg: 0}}")
+        executor.change("world.wind", f"{{type: shear, speed_at_6m_mps: {mps}, from_deg: 0}}")
     drone.settle()
-    assert float(course.scenario.world.wind.speed_at_6m_mps) == 5.0
-    course.change("world.wind", "none")
+    assert float(executor.scenario.world.wind.speed_at_6m_mps) == 5.0
+    executor.change("world.wind", "none")
     drone.settle()
 
 
 def test_a_change_beside_a_wrong_one_is_made(drone):
-    course = drone.executor
-    course.change("world.wind", "hurricane")
-    course.change("world.gravity_mps2", "9.7")
+    executor = drone.executor
+    executor.change("world.wind", "hurricane")
+    executor.change("world.gravity_mps2", "9.7")
     drone.settle()
-    assert len(course.take_problems()) == 1
-    assert float(course.scenario.world.gravity_mps2) == 9.7
+    assert len(executor.take_problems()) == 1
+    assert float(executor.scenario.world.gravity_mps2) == 9.7
     drone.fly(0.1)
 
 
 def test_what_is_wanted_includes_what_is_not_flown_yet(in_hands):
     hands = in_hands("hover-angle-velocity")
-    course = hands.executor
+    executor = hands.executor
     hands.settle()
-    course.__exit__()
+    executor.__exit__()
     # after the flight, for the next one
-    course.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
-    assert float(course.wanted.world.wind.speed_at_6m_mps) == 4.0
-    assert course.scenario is hands.scenario
+    executor.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
+    assert float(executor.wanted.world.wind.speed_at_6m_mps) == 4.0
+    assert executor.scenario is hands.scenario
 
 
 @pytest.fixture
 def busy(one, monkeypatch):
-    """A course whose workshop is at a program until it is let go, and what lets it go."""
+    """A executor whose workshop is at a program until it is let go, and what lets it go."""
     begun, go_on = Event(), Event()
 
     def compiling(*_):
@@ -408,90 +408,90 @@ def busy(one, monkeypatch):
         raise ScenarioError(message)
 
     monkeypatch.setattr(program_builder, "TunableProgram", compiling)
-    course = LiveExecutor(one.scenario, one.executor.program, RealTimeClock(inf))
-    course.change("world.gravity_mps2", "9.7")
-    course._workshop.open(BuildRequest(single_precision=False, steps=4, seed=0, former=None))
+    executor = LiveExecutor(one.scenario, one.executor.program, RealTimeClock(inf))
+    executor.change("world.gravity_mps2", "9.7")
+    executor._workshop.open(BuildRequest(single_precision=False, steps=4, seed=0, former=None))
     assert begun.wait(30.0)
-    yield course, go_on
+    yield executor, go_on
     go_on.set()
-    course._workshop._thread.shutdown()
+    executor._workshop._thread.shutdown()
 
 
 def test_what_is_being_compiled_and_what_waits_for_it_are_wanted(busy):
-    course, go_on = busy
-    course.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
-    wanted = course.wanted
+    executor, go_on = busy
+    executor.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
+    wanted = executor.wanted
     assert float(wanted.world.gravity_mps2) == 9.7
     assert float(wanted.world.wind.speed_at_6m_mps) == 4.0
     # what turns out not to fly is not wanted any more
     go_on.set()
-    course._workshop._thread.submit(lambda: None).result(timeout=30.0)
-    assert course.scenario is course.wanted
-    assert course.take_problems() == ["cannot be compiled"] * 2
+    executor._workshop._thread.submit(lambda: None).result(timeout=30.0)
+    assert executor.scenario is executor.wanted
+    assert executor.take_problems() == ["cannot be compiled"] * 2
 
 
 def test_a_flight_that_is_over_begins_nothing_more_in_its_workshop(busy):
-    course, go_on = busy
-    course.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
-    course.__exit__()
+    executor, go_on = busy
+    executor.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
+    executor.__exit__()
     go_on.set()
-    course._workshop._thread.shutdown()
-    assert course.take_problems() == ["cannot be compiled"]
-    assert not course.ready
+    executor._workshop._thread.shutdown()
+    assert executor.take_problems() == ["cannot be compiled"]
+    assert not executor.ready
     # it is kept for the next flight
-    assert float(course.wanted.world.wind.speed_at_6m_mps) == 4.0
+    assert float(executor.wanted.world.wind.speed_at_6m_mps) == 4.0
 
 
 # failures
 
 
 def test_a_motor_stops_and_starts_again(flock):
-    course, program = flock.executor, flock.executor.latest
+    executor, program = flock.executor, flock.executor.latest
     flock.fly(0.1)
-    course.notices()
-    course.fail("gull", "motor 2", failed=True)
-    course.fail("gull", "motor 2", failed=True)
+    executor.notices()
+    executor.fail("gull", "motor 2", failed=True)
+    executor.fail("gull", "motor 2", failed=True)
     # when it is so, not when it is asked for
-    assert [*course.notices()] == []
+    assert [*executor.notices()] == []
     flock.settle()
     rows = flock.flown(1.0, "gull", "act_rotor_2_radps", "faults")
     assert rows[-1, 0] < 10.0
     assert rows[-1, 1] == 0.0
-    assert [*course.notices()] == [("gull", "motor 2 fails")]
-    assert "motor 2" in course.failing["gull"]
-    course.fail("gull", "motor 2", failed=False)
+    assert [*executor.notices()] == [("gull", "motor 2 fails")]
+    assert "motor 2" in executor.failing["gull"]
+    executor.fail("gull", "motor 2", failed=False)
     flock.settle()
     assert flock.flown(1.0, "gull", "act_rotor_2_radps")[-1, 0] > 100.0
-    assert [*course.notices()] == [("gull", "motor 2 works again")]
-    assert course.latest is program
+    assert [*executor.notices()] == [("gull", "motor 2 works again")]
+    assert executor.latest is program
 
 
 def test_satellites_are_lost_and_found_again(flock):
-    course = flock.executor
+    executor = flock.executor
     assert flock.flown(1.0, "gull", "sensor.gnss.valid")[-1, 0] == 1.0
-    course.fail("gull", "gnss", failed=True)
+    executor.fail("gull", "gnss", failed=True)
     flock.settle()
     assert flock.flown(1.0, "gull", "sensor.gnss.valid")[-1, 0] == 0.0
-    course.fail("gull", "gnss", failed=False)
+    executor.fail("gull", "gnss", failed=False)
     flock.settle()
     assert flock.flown(2.0, "gull", "sensor.gnss.valid")[-1, 0] == 1.0
-    assert len(course.notices()) == 2
+    assert len(executor.notices()) == 2
 
 
 def test_another_sensor_gets_stuck_and_recovers(flock):
-    course = flock.executor
+    executor = flock.executor
     column = next(
-        name for name in course.layout.columns["gull"] if name.startswith("sensor.height.")
+        name for name in executor.layout.columns["gull"] if name.startswith("sensor.height.")
     )
     assert np.ptp(flock.flown(1.0, "gull", column)) > 0.0
-    course.fail("gull", "height", failed=True)
+    executor.fail("gull", "height", failed=True)
     flock.settle()
     stuck = flock.flown(1.0, "gull", column)
     assert np.ptp(stuck[len(stuck) // 2 :]) == 0.0
-    course.fail("gull", "height", failed=False)
+    executor.fail("gull", "height", failed=False)
     flock.settle()
     assert np.ptp(flock.flown(1.0, "gull", column)) > 0.0
-    course.notices()
+    executor.notices()
 
 
 def test_a_part_that_is_not_there_is_refused(flock):
@@ -524,17 +524,17 @@ vehicles:
 @pytest.mark.slow
 def test_another_scheme_of_an_array_is_compiled_beside_and_taken_over(in_hands):
     hands = in_hands(ROUND)
-    course = hands.executor
+    executor = hands.executor
     hands.settle()
     hands.fly(1.0)
-    names, first = course.layout.columns, course.latest
-    course.change("vehicles.drone.sensors.turns.scheme", "all-1")
+    names, first = executor.layout.columns, executor.latest
+    executor.change("vehicles.drone.sensors.turns.scheme", "all-1")
     before = hands.fly(0.5)["drone"]
     hands.settle()
     after = hands.fly(0.5)["drone"]
-    assert course.take_problems() == []
-    assert course.latest is not first
-    assert course.layout.columns is names
+    assert executor.take_problems() == []
+    assert executor.latest is not first
+    assert executor.layout.columns is names
     assert after.shape == before.shape
     # it stands where it stood, and its time goes on
     np.testing.assert_allclose(after[0, 1:4], before[-1, 1:4], atol=1e-6)
@@ -649,15 +649,15 @@ def test_a_vehicle_of_modes_flies_what_it_is_asked_for_as_a_mode(in_hands):
 
 
 def test_a_placed_vehicle_begins_anew_there_and_its_guidance_goes_on(flock):
-    course = flock.executor
+    executor = flock.executor
     flock.fly(2.0)
-    course.place("tern-1", Start(Vec3(3.0, 4.0, 6.0), yaw_rad=0.5))
+    executor.place("tern-1", Start(Vec3(3.0, 4.0, 6.0), yaw_rad=0.5))
     before = flock.fly(0.02)
     rows = flock.columns(before, "tern-1", *PLACE, "vx_mps", "qz")
     np.testing.assert_allclose(rows[0], [3.0, 4.0, 6.0, 0.0, np.sin(0.25)], atol=1e-6)
     # the other of its group has not been moved
     assert np.abs(flock.columns(before, "tern-2", "x_m")).max() > 4.0
-    assert ("tern-1", "placed at 3, 4, 6 m") in course.notices()
+    assert ("tern-1", "placed at 3, 4, 6 m") in executor.notices()
     there = flock.flown(10.0, "tern-1", *PLACE)[-1]
     np.testing.assert_allclose(there, [0.0, 9.0, 5.0], atol=0.7)  # in gusts
 

@@ -32,7 +32,7 @@ def pair():
 @pytest.fixture(scope="module")
 def crazyflie():
     # high in the air feet change nothing but the time to compile
-    return kw.load("hover-crazyflie", {"vehicles.crazyflie.parameters.feet": None})
+    return kw.load("hover-crazyflie", {"vehicles.crazyflie.parameters.landing_gear": None})
 
 
 @pytest.fixture(scope="module")

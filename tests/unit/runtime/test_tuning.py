@@ -16,14 +16,14 @@ time: {rate_hz: 100, duration_s: 1}
 vehicles:
   tern:
     model: rigid-body
-    parameters: {feet: null}
+    parameters: {landing_gear: null}
     count: 2
     spacing_m: [5, 0, 0]
     start: {position_world_m: [0, 0, 5]}
     guidance: {type: hold, position_world_m: [0.5, 0, 5.5]}
   gull:
     model: rigid-body
-    parameters: {feet: null}
+    parameters: {landing_gear: null}
     start: {position_world_m: [0, 9, 5]}
     guidance: {type: hold, position_world_m: [0, 9, 5.5]}
 """

@@ -510,12 +510,14 @@ def test_a_vehicle_with_feet_stands_at_the_origin_unless_it_is_put_elsewhere():
 def test_feet_that_would_sink_deeply_are_refused():
     text = with_gull("start: {position_world_m: [0, 0, 5]}").replace("pelican", "crazyflie")
     coarse = refusal(text.replace("rate_hz: 50", "rate_hz: 10"))
-    assert "vehicles.gull.parameters: feet: at 10 Hz they would sink 0." in coarse
+    assert "vehicles.gull.parameters: landing_gear: at 10 Hz feet would sink 0." in coarse
     least_hz = int(coarse.partition("write time.rate_hz: ")[2].split()[0])
     assert built(text.replace("rate_hz: 50", f"rate_hz: {least_hz}"))
-    assert "feet: at" in refusal(text.replace("rate_hz: 50", f"rate_hz: {least_hz - 1}"))
-    assert built(text.replace("rate_hz: 50", "rate_hz: 10") + "    parameters: {feet: null}\n")
-    soft = refusal(text + "    parameters: {feet: {frequency_radps: 6.9}}\n")
+    assert "landing_gear: at" in refusal(text.replace("rate_hz: 50", f"rate_hz: {least_hz - 1}"))
+    assert built(
+        text.replace("rate_hz: 50", "rate_hz: 10") + "    parameters: {landing_gear: null}\n"
+    )
+    soft = refusal(text + "    parameters: {landing_gear: {frequency_radps: 6.9}}\n")
     assert "write a frequency_radps of at least 14" in soft
 
 
@@ -545,7 +547,7 @@ def test_places_are_drawn_from_an_area_that_is_given(world):
 
 
 def test_a_rate_too_low_for_the_feet_is_told_of_each_vehicle_that_it_concerns():
-    entry = "{model: rigid-body, parameters: {feet: {frequency_radps: FREQUENCY}}}"
+    entry = "{model: rigid-body, parameters: {landing_gear: {frequency_radps: FREQUENCY}}}"
     vehicles = {"a": "2", "b": "2", "c": "60"}
     entries = ", ".join(
         f"{name}: {entry.replace('FREQUENCY', own)}" for name, own in vehicles.items()
@@ -554,5 +556,5 @@ def test_a_rate_too_low_for_the_feet_is_told_of_each_vehicle_that_it_concerns():
     with pytest.raises(ScenarioError) as refused:
         build(parse_document(text, "feet.yaml"), Path())
     said = str(refused.value)
-    assert "vehicles.a.parameters: feet: at 500 Hz they would sink" in said
+    assert "vehicles.a.parameters: landing_gear: at 500 Hz feet would sink" in said
     assert said.endswith("(and 1 more vehicles alike)")

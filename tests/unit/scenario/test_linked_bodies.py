@@ -259,7 +259,9 @@ def test_solids_that_are_too_unlike_for_an_inertia_are_refused_by_their_key():
 
 def test_feet_of_a_body_that_no_number_describes_are_refused_in_words():
     tiny = "{mass_kg: 1, inertia_kgm2: {xx: 1.0e-320, yy: 1.0e-320, zz: 1.0e-320}}"
-    with pytest.raises(ScenarioError, match="feet: they cannot carry a body of this mass and iner"):
+    with pytest.raises(
+        ScenarioError, match="landing_gear: they cannot carry a body of this mass and iner"
+    ):
         built(tiny)
     huge = CROSS.replace("{inertia", "{mass_kg: 1.0e+308, inertia")
     with pytest.raises(ScenarioError, match="the solids weigh 0.7 kg together, and mass_kg is 1e"):

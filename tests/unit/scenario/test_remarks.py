@@ -52,11 +52,11 @@ def test_a_sensor_that_is_stuck_after_the_end_is_remarked_on(tmp_path):
 
 
 def test_a_motor_faster_than_the_steps_can_follow_is_refused(tmp_path):
-    load(tmp_path, "{feet: null, rotor: {spin_up_s: 0.0051}}")
+    load(tmp_path, "{landing_gear: null, rotor: {spin_up_s: 0.0051}}")
     with pytest.raises(ScenarioError, match="in 0.0049 s.*time.rate_hz: 103 or more"):
-        load(tmp_path, "{feet: null, rotor: {spin_up_s: 0.0049}}")
+        load(tmp_path, "{landing_gear: null, rotor: {spin_up_s: 0.0049}}")
     with pytest.raises(ScenarioError, match="rotor: its speed follows in 0.004 s"):
-        load(tmp_path, "{feet: null, rotor: {spin_down_s: 0.004}}")
+        load(tmp_path, "{landing_gear: null, rotor: {spin_down_s: 0.004}}")
 
 
 def test_a_motor_without_a_range_of_speed_is_refused(tmp_path):
@@ -85,7 +85,7 @@ def test_feet_whose_swing_would_grow_with_the_integrator_are_refused(
     integrator, damping, said, tmp_path
 ):
     # explicit Euler: 2 (2/3 zeta) >= omega_0 dt = 120 / 500, so zeta >= 0.18
-    parameters = f"{{integrator: {integrator}, feet: {{damping: {damping}}}}}"
+    parameters = f"{{integrator: {integrator}, landing_gear: {{damping: {damping}}}}}"
     if said is None:
         load(tmp_path, parameters, rate_hz=500)
     else:

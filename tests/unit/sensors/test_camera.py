@@ -34,7 +34,7 @@ vehicles:
   upper:
     model: ar-drone
     # high in the air feet change nothing but the time to compile
-    parameters: {feet: null}
+    parameters: {landing_gear: null}
     count: 2
     spacing_m: [0.1, 0, 0]
     start: {position_world_m: [0, 0, 3]}
@@ -42,7 +42,7 @@ vehicles:
     guidance: hold
   lower:
     model: ar-drone
-    parameters: {feet: null}
+    parameters: {landing_gear: null}
     start: {position_world_m: [0, 0, 1]}
     guidance: hold
 """

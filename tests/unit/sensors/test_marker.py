@@ -127,9 +127,9 @@ def harbour():
     """A platform and decks of two kinds of vehicles in turn, and a drone over each."""
     deck = {"center_body_m": [0, 0, 0.02], "length_m": 0.6, "width_m": 0.6}
     inertia = {"xx": 0.01, "yy": 0.01, "zz": 0.01}
-    own = {"mass_kg": 1, "inertia_kgm2": inertia, "deck": deck, "feet": None}
+    own = {"mass_kg": 1, "inertia_kgm2": inertia, "deck": deck, "landing_gear": None}
     own |= {"size_body_m": [0.6, 0.6, 0.04]}
-    drop = {"type": "mission", "steps": [{"do": "drop"}]}
+    drop = {"type": "mission", "steps": [{"do": "disarm"}]}
     quay = {"type": "fixed", "position_world_m": [0, 0, 0.3], "length_m": 0.6, "width_m": 0.6}
     carriers = {
         "cart-a": {"model": "rigid-body", "parameters": own, "guidance": drop},

@@ -57,8 +57,8 @@ class Bridge:
 
     def open(self, session: Session) -> None:
         """Publishes and takes part from now on."""
-        node, course = self._node, session.executor
-        scenario, columns = course.scenario, course.layout.columns
+        node, executor = self._node, session.executor
+        scenario, columns = executor.scenario, executor.layout.columns
         settings, spaces = scenario.ros, legal_names(scenario.vehicles)
         self._session = session
         self._clock, self._transforms = node.publisher("/clock", CLOCK), node.transforms()
@@ -168,9 +168,9 @@ class Bridge:
 
     def _is_there_after(self, before: LiveExecutor) -> bool:
         """Whether another flight than that one flies, or did, and takes orders if it does."""
-        session, course = self._session, self._session.executor
-        is_another = course is not before and not session.wanted_again
-        return is_another and (course.prepared or course.over)
+        session, executor = self._session, self._session.executor
+        is_another = executor is not before and not session.wanted_again
+        return is_another and (executor.prepared or executor.over)
 
     def _refuse_when_over(self) -> None:
         if self._session.over or self._session.executor.over:

@@ -43,12 +43,12 @@ class GainServer:
     def _changed(
         self, gains: LiveGains, namespace: str, wanted: dict[str, float]
     ) -> dict[str, float]:
-        course = self._session.executor
+        executor = self._session.executor
         if threading.get_ident() == self._thread_number:
             # it is only shown, and may be out of date already
-            return gains.values(course)
+            return gains.values(executor)
         try:
-            held = gains.change(course, wanted)
+            held = gains.change(executor, wanted)
         except KittiwakeError as error:
             self._node.warn(f"{namespace}: {error}; nothing is changed")
             raise

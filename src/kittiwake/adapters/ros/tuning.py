@@ -70,14 +70,14 @@ class LiveGains:
         entry = vehicle if vehicle in entries else vehicle.rpartition("-")[0]
         return cls(vehicle, entry, shown, places)
 
-    def change(self, course: LiveExecutor, wanted: Mapping[str, float]) -> dict[str, float]:
+    def change(self, executor: LiveExecutor, wanted: Mapping[str, float]) -> dict[str, float]:
         """The values that hold after some were asked for; they do with one of the next blocks.
 
         Raises:
             CommandError: for a gain that it does not have, or a number outside its range.
             ScenarioError: for a number that a controller refuses.
         """
-        known, now = {gain.name: gain for gain in self.shown}, self.values(course)
+        known, now = {gain.name: gain for gain in self.shown}, self.values(executor)
         given: dict[str, dict[str, Any]] = defaultdict(dict)
         for name, value in wanted.items():
             if name not in known:
@@ -90,16 +90,16 @@ class LiveGains:
             if value != now[name]:
                 for controller, *way, last in self.places[name]:
                     _put(given[controller], [*way, last], value)
-        scenario = course.wanted
+        scenario = executor.wanted
         for controller, numbers in given.items():
             scenario = tuned(scenario, self.entry, controller, numbers)
         for controller, numbers in given.items():
-            course.set_gains(self.entry, controller, **numbers)
+            executor.set_gains(self.entry, controller, **numbers)
         return now | dict(wanted)
 
-    def values(self, course: LiveExecutor) -> dict[str, float]:
+    def values(self, executor: LiveExecutor) -> dict[str, float]:
         """Those that are wanted now, by whomever."""
-        found = {path: value for _, path, value in _numbers(course.wanted, self.vehicle)}
+        found = {path: value for _, path, value in _numbers(executor.wanted, self.vehicle)}
         return {gain.name: found[self.places[gain.name][0]] for gain in self.shown}
 
 

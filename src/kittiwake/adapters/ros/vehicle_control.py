@@ -193,8 +193,8 @@ class VehicleControl:
             f"'{self.vehicle}' got no {name} command for {self._timeout_s:g} s; it holds its place"
         )
 
-    def _begin(self, course: LiveExecutor) -> None:
-        self._course = course
+    def _begin(self, executor: LiveExecutor) -> None:
+        self._course = executor
         self._mode = INACTIVE
         self._orders: dict[int, Maneuver] = {}
         self._told: set[int] = set()
@@ -263,17 +263,17 @@ class VehicleControl:
 
     def _wait(self, ramp: RampTo) -> bool:
         """Whether a ramp came to its end; afterwards the mode's command is the place there."""
-        course = self._course
+        executor = self._course
         while not ramp.over:
-            if course.over:
+            if executor.over:
                 message = "the flight was over before"
                 raise CommandError(message)
-            if course.asked.get(self.vehicle) is not ramp:
+            if executor.asked.get(self.vehicle) is not ramp:
                 return False
             time.sleep(LOOKS_S)
         with self._lock:
             # another order may have come since it was over
-            if ramp.goal is not None and course.asked.get(self.vehicle) is ramp:
+            if ramp.goal is not None and executor.asked.get(self.vehicle) is ramp:
                 place_m, yaw_rad = ramp.goal
                 hold = HoldCommand(PositionYaw(Vec3(*map(float, place_m)), yaw_rad))
                 self._orders[POSITION.number] = hold

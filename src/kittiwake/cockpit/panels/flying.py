@@ -25,8 +25,8 @@ from kittiwake.scene.frame import Frame
 
 TAKE_OFF_M = 2.0
 MOST_LEAN_DEG, HEIGHT_M = 22.5, 10.0
-AIRCRAFT = ("Take off", "Land", "Hold", "Go to a click", "Drop", "Hand back")
-VESSEL = ("Hold", "Go to a click", "Drop", "Hand back")
+AIRCRAFT = ("Take off", "Land", "Hold", "Go to a click", "Disarm", "Resume guidance")
+VESSEL = ("Hold", "Go to a click", "Disarm", "Resume guidance")
 LEANS = "Take off"
 NO_RUNG = "none"
 STEP_M, TURN_DEG = 0.5, 15.0
@@ -59,7 +59,7 @@ class FlyingPanel:
         self._status = desk.gui.add_markdown("")
         desk.build(self._build)
         scene.on_click()(self._clicked)
-        commands = {"Take off": "T", "Land": "L", "Hold": "H", "Drop": "X", "Hand back": "B"}
+        commands = {"Take off": "T", "Land": "L", "Hold": "H", "Disarm": "X", "Resume guidance": "B"}
         for what, key in commands.items():
             desk.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
                 lambda _, what=what: self._try(what)
@@ -73,18 +73,18 @@ class FlyingPanel:
 
     def update(self, frame: Frame) -> None:
         """What it is doing."""
-        course = self._session.executor
-        asked = course.asked.get(self._desk.picked)
+        executor = self._session.executor
+        asked = executor.asked.get(self._desk.picked)
         said = "its own guidance" if asked is None else f"you: {asked.said}"
-        ready = "" if course.ready else " (commands are being prepared)"
+        ready = "" if executor.ready else " (commands are being prepared)"
         words = f"**{self._desk.picked}** is flown by {said}{self._phase(frame)}{ready}"
-        if course.over:
+        if executor.over:
             words = "The flight is over; begin anew to fly."
         if words != self._status.content:
             self._status.content = words
-        if self._folder is not None and self._folder.visible == course.over:
+        if self._folder is not None and self._folder.visible == executor.over:
             # there are groups of buttons in it, which cannot be disabled
-            self._folder.visible = not course.over
+            self._folder.visible = not executor.over
 
     def _phase(self, frame: Frame) -> str:
         row = self._desk.row(frame)
@@ -203,7 +203,7 @@ class FlyingPanel:
         if self._waits_for_click:
             self._desk.say("Go to", "Click on the ground, or on the water.")
             return
-        if what == "Hand back" or now is None:
+        if what == "Resume guidance" or now is None:
             self._session.executor.ask(self._desk.picked, None)
             return
         place = now.position_m.copy()
@@ -212,7 +212,7 @@ class FlyingPanel:
                 self._ask(GoTo(place + np.array([0.0, 0.0, TAKE_OFF_M]), now.yaw_rad, RISES_MPS))
             case "Land":
                 self._ask(LandManeuver())
-            case "Drop":
+            case "Disarm":
                 self._ask(HoldCommand(MotorsOff()))
             case _:
                 self._ask(GoTo(place, now.yaw_rad))

@@ -125,8 +125,8 @@ def refuse_without_feet(context: Any, given: Real | None) -> Real:
     standing = context.dynamics.standing_height_m
     if standing is None:
         message = (
-            "this vehicle has no feet to stand on; give it some under parameters.feet, or write "
-            "standing_height_m, that of its center of mass over the deck when it stands there"
+            "this vehicle has no feet to stand on; give it some under parameters.landing_gear, or "
+            "write standing_height_m, that of its center of mass over the deck when it stands there"
         )
         raise ScenarioError(message)
     return standing

@@ -114,8 +114,8 @@ class Land(AbstractGuidance):
         standing = context.dynamics.standing_height_m
         if standing is None:
             message = (
-                "this vehicle has no feet to stand on; give it some under parameters.feet, or "
-                "write landing_height_world_m, where it is caught"
+                "this vehicle has no feet to stand on; give it some under "
+                "parameters.landing_gear, or write landing_height_world_m, where it is caught"
             )
             raise ScenarioError(message)
         return replace(self, landing_height_world_m=context.world.ground_z_m + standing)

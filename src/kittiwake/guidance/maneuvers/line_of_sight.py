@@ -80,12 +80,12 @@ class LineOfSight(AbstractGuidance):
         return (HeadingSpeed,)
 
     def prepare(self, context: BuildContext) -> "LineOfSight":
-        """With the places of its course."""
+        """With the places of its pattern."""
         if self.pattern is None:
             refuse_places(context, self.positions_world_m, "positions_world_m")
             return self
         places = self.pattern.positions_world_m(context.world.origin)
-        refuse_places(context, places, "course")
+        refuse_places(context, places, "pattern")
         return replace(self, positions_world_m=places, pattern=None)
 
     def leads_to(self, context: BuildContext) -> Vec3:

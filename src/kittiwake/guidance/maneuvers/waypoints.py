@@ -43,7 +43,7 @@ class Waypoints(AbstractGuidance):
     pattern: SurveyPattern | None = None
 
     def __check_init__(self) -> None:
-        """Refuses an empty list, one beside a course, and a round of one place."""
+        """Refuses an empty list, one beside a pattern, and a round of one place."""
         refuse_both_or_none(self.positions_world_m, self.pattern)
         if self.loop and len(self.positions_world_m) == 1:
             message = "loop needs at least two positions_world_m; one place is held anyway"
@@ -54,9 +54,9 @@ class Waypoints(AbstractGuidance):
         return (PositionYaw,)
 
     def prepare(self, context: BuildContext) -> "Waypoints":
-        """With the places of its course."""
+        """With the places of its pattern."""
         places = self._listed(context)
-        refuse_places(context, places, "positions_world_m" if self.pattern is None else "course")
+        refuse_places(context, places, "positions_world_m" if self.pattern is None else "pattern")
         if self.pattern is None:
             return self
         return replace(self, positions_world_m=places, pattern=None)
@@ -107,10 +107,10 @@ class Waypoints(AbstractGuidance):
         return None if self.loop else len(self.positions_world_m)
 
     def _listed(self, context: BuildContext) -> tuple[Vec3, ...]:
-        course = self.pattern
-        if course is None:
+        pattern = self.pattern
+        if pattern is None:
             return self.positions_world_m
-        return course.positions_world_m(context.world.origin)
+        return pattern.positions_world_m(context.world.origin)
 
     def _goal(self, reached: Int[Array, ""]) -> Vec3:
         count = len(self.positions_world_m)

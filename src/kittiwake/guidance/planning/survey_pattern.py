@@ -21,7 +21,7 @@ from kittiwake.guidance.planning.open_water import Pair, reaching_out, water_wit
 from kittiwake.guidance.shore import Shore
 from kittiwake.world.world import Origin
 
-# what a course of each shape is made from, and what it may have beside that
+# what a pattern of each shape is made from, and what it may have beside that
 NEEDED = {
     "box": ("corner_world_m", "length_m", "width_m"),
     "sweep": ("corner_world_m", "length_m", "width_m", "lane_spacing_m"),
@@ -56,7 +56,7 @@ class SurveyPattern(eqx.Module):
     height_world_m: Real = 0.0
 
     def __check_init__(self) -> None:
-        """Refuses a course without what its shape needs, or with what it does not take."""
+        """Refuses a pattern without what its shape needs, or with what it does not take."""
         if self.shape == "box" and self.lane_spacing_m is not None:
             message = "a box has no lanes; leave lane_spacing_m out"
             raise ValueError(message)
@@ -114,7 +114,7 @@ class SurveyPattern(eqx.Module):
             return ()
         _, outline, islands = self._rings(origin)
         return tuple(
-            f"course.{name} reaches out of the polygon; what is outside counts for nothing"
+            f"pattern.{name} reaches out of the polygon; what is outside counts for nothing"
             for name in reaching_out(outline, islands)
         )
 
@@ -146,7 +146,7 @@ class SurveyPattern(eqx.Module):
         places = covering(water, float(self.lane_spacing_m), heading, begin)
         if len(places) > MOST_PLACES:
             message = (
-                f"course: {len(places)} places; at most {MOST_PLACES} are visited. Write a larger "
+                f"pattern: {len(places)} places; at most {MOST_PLACES} are visited. Write a larger "
                 "lane_spacing_m, or simplify the shore"
             )
             raise ScenarioError(message)
@@ -167,14 +167,14 @@ class SurveyPattern(eqx.Module):
         )
 
 
-def refuse_both_or_none(positions_world_m: tuple[Vec3, ...], course: SurveyPattern | None) -> None:
-    """Refuses places beside a course, and neither."""
-    if positions_world_m and course is not None:
-        message = "positions_world_m and course are both given; leave one of them out"
+def refuse_both_or_none(positions_world_m: tuple[Vec3, ...], pattern: SurveyPattern | None) -> None:
+    """Refuses places beside a pattern, and neither."""
+    if positions_world_m and pattern is not None:
+        message = "positions_world_m and pattern are both given; leave one of them out"
         raise ValueError(message)
-    if not positions_world_m and course is None:
+    if not positions_world_m and pattern is None:
         message = (
-            "positions_world_m must name at least one place, such as [[0, 0, 10]], or course a "
+            "positions_world_m must name at least one place, such as [[0, 0, 10]], or pattern a "
             "box, a sweep or a coverage"
         )
         raise ValueError(message)

@@ -106,7 +106,7 @@ class LandOnDeck(AbstractTask):
             "vehicles.drone.sensors.deck.yaw_deviation_rad": 0,
         },
         "windy": windy(3.0, 45.0),
-        # with short crests, so that the deck heaves, rolls and pitches on every course
+        # with short crests, so that the deck heaves, rolls and pitches on every executor
         "heaving-deck": {"world.waves": {"type": "jonswap", "sea_state": 2, "spreading": 5}},
     }
 

@@ -1,4 +1,4 @@
-"""Line of sight: how the error decays, what a current leaves of it, when a leg is done, courses."""
+"""Line of sight: how the error decays, what a current leaves of it, patterns."""
 
 import math
 
@@ -130,8 +130,8 @@ def test_pursuit_heads_for_the_place_itself():
 
 
 def test_the_lanes_of_a_sweep_cover_the_rectangle():
-    course = SurveyPattern("sweep", Vec3(1.0, 2.0, 3.0), 10.0, 7.0, 3.0)
-    places = [(p.x, p.y, p.z) for p in course.positions_world_m()]
+    pattern = SurveyPattern("sweep", Vec3(1.0, 2.0, 3.0), 10.0, 7.0, 3.0)
+    places = [(p.x, p.y, p.z) for p in pattern.positions_world_m()]
     lanes = 2.0 + 7.0 * np.arange(4) / 3.0
     ends = [(1.0, 11.0), (11.0, 1.0), (1.0, 11.0), (11.0, 1.0)]
     expected = [(x, y, 3.0) for y, pair in zip(lanes, ends, strict=True) for x in pair]
@@ -139,22 +139,22 @@ def test_the_lanes_of_a_sweep_cover_the_rectangle():
 
 
 def test_a_course_lies_along_its_heading():
-    course = SurveyPattern("box", Vec3(1.0, 2.0, 0.0), 10.0, 4.0, heading_rad=math.pi / 2.0)
-    places = [(p.x, p.y) for p in course.positions_world_m()]
+    pattern = SurveyPattern("box", Vec3(1.0, 2.0, 0.0), 10.0, 4.0, heading_rad=math.pi / 2.0)
+    places = [(p.x, p.y) for p in pattern.positions_world_m()]
     np.testing.assert_allclose(places, [(1, 2), (1, 12), (-3, 12), (-3, 2), (1, 2)], atol=1e-12)
 
 
 def test_a_width_of_whole_spacings_has_no_lane_too_many():
     for lanes in range(1, 40):
-        course = SurveyPattern("sweep", Vec3.zero(), 1.0, 0.1 * lanes, 0.1)
-        assert len(course.positions_world_m()) == 2 * (lanes + 1)
+        pattern = SurveyPattern("sweep", Vec3.zero(), 1.0, 0.1 * lanes, 0.1)
+        assert len(pattern.positions_world_m()) == 2 * (lanes + 1)
 
 
 @pytest.mark.parametrize("kind", [LineOfSight, Waypoints])
 def test_a_course_is_flown_as_its_places(kind):
-    course = SurveyPattern("box", Vec3.zero(), 10.0, 4.0)
-    places = course.positions_world_m()
-    assert kind(pattern=course).prepare(ANYWHERE) == kind(places)
+    pattern = SurveyPattern("box", Vec3.zero(), 10.0, 4.0)
+    places = pattern.positions_world_m()
+    assert kind(pattern=pattern).prepare(ANYWHERE) == kind(places)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_course_is_flown_as_its_places(kind):
             lambda: SurveyPattern("sweep", Vec3.zero(), 1.0, 1e6, 1e-3).positions_world_m(),
             "at most 1000 are sailed, so write at least 1e\\+03",
         ),
-        (LineOfSight, "at least one place, .* or course"),
+        (LineOfSight, "at least one place, .* or pattern"),
         (
             lambda: LineOfSight(SQUARE, SurveyPattern("box", Vec3.zero(), 1.0, 1.0)),
             "both given; leave one of them out",

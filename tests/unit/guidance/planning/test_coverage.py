@@ -48,16 +48,16 @@ def lake(polygon, spacing, islands=(), **more):
     )
 
 
-def is_one(course):
+def is_one(pattern):
     """Whether it is one piece of water."""
     try:
-        return not course.water().is_empty
+        return not pattern.water().is_empty
     except ScenarioError:
         return False
 
 
-def line(course):
-    return LineString([(p.x, p.y) for p in course.positions_world_m()])
+def line(pattern):
+    return LineString([(p.x, p.y) for p in pattern.positions_world_m()])
 
 
 @settings(deadline=None, max_examples=60)
@@ -75,10 +75,10 @@ def test_all_water_is_passed_within_half_a_spacing_and_no_leg_leaves_it(
     random = Random(seed)
     outline = star(random, corners, 60.0)
     holes = tuple(star(random, 6, 6.0, (15.0 * i, 4.0)) for i in range(islands))
-    course = lake(outline, spacing, holes, margin_m=margin, heading_rad=heading)
+    pattern = lake(outline, spacing, holes, margin_m=margin, heading_rad=heading)
     # sides that cross, or a strait that is too narrow
-    assume(is_one(course))
-    way = line(course)
+    assume(is_one(pattern))
+    way = line(pattern)
     water = Polygon(outline).difference(shapely.union_all([Polygon(hole) for hole in holes]))
     # legs along the shore touch it, but for rounding
     assert way.difference(water.buffer(1e-6)).length == 0.0
@@ -141,11 +141,11 @@ def test_a_shore_on_the_earth_is_laid_out_from_the_origin():
     latitude, longitude = math.radians(45.0), math.radians(8.0)
     east, north = longitude + minute / 10.0, latitude + minute / 10.0
     ring = [(longitude, latitude), (east, latitude), (east, north), (longitude, north)]
-    course = SurveyPattern(
+    pattern = SurveyPattern(
         "coverage", lane_spacing_m=50.0, file=Shore("l.geojson", (np.array(ring),))
     )
     origin = Origin(latitude, longitude, 0.0)
-    west, south, edge, top = course.water(origin).bounds
+    west, south, edge, top = pattern.water(origin).bounds
     assert (west, south) == pytest.approx((0.0, 0.0), abs=0.01)
     assert (edge, top) == pytest.approx((131.42, 185.22), abs=0.05)
 
@@ -204,23 +204,25 @@ def test_an_island_that_reaches_out_is_remarked_on():
     beyond = ((15.0, 5.0), (25.0, 5.0), (25.0, 10.0))
     assert lake(SQUARE, 5.0, (inside, SQUARE)).warnings() == ()
     (said,) = lake(SQUARE, 5.0, (inside, beyond)).warnings()
-    assert said.startswith("course.islands_world_m[1] reaches out of the polygon")
+    assert said.startswith("pattern.islands_world_m[1] reaches out of the polygon")
     assert SurveyPattern("box", Vec3.zero(), 1.0, 1.0).warnings() == ()
 
 
 def test_a_file_far_from_the_origin_asks_for_the_order_of_its_numbers():
     ring = np.radians([[47.2, 8.7], [47.2, 8.8], [47.3, 8.75]])
-    course = SurveyPattern("coverage", lane_spacing_m=5.0, file=Shore("lake.geojson", (ring,)))
+    pattern = SurveyPattern("coverage", lane_spacing_m=5.0, file=Shore("lake.geojson", (ring,)))
     with pytest.raises(ScenarioError, match=r"lake.geojson: lies .* km from.*longitude before lat"):
-        course.positions_world_m(Origin(math.radians(47.2), math.radians(8.7)))
+        pattern.positions_world_m(Origin(math.radians(47.2), math.radians(8.7)))
 
 
 @pytest.mark.parametrize("guidance", [LineOfSight, Waypoints])
-@pytest.mark.parametrize(("given", "key"), [("course", "course"), ("places", "positions_world_m")])
+@pytest.mark.parametrize(
+    ("given", "key"), [("pattern", "pattern"), ("places", "positions_world_m")]
+)
 def test_a_place_that_is_refused_is_called_by_the_key_that_gave_it(guidance, given, key):
-    course = lake(SQUARE, 5.0, height_world_m=-1.0)
-    places = course.positions_world_m()
-    made = guidance(pattern=course) if given == "course" else guidance(places)
+    pattern = lake(SQUARE, 5.0, height_world_m=-1.0)
+    places = pattern.positions_world_m()
+    made = guidance(pattern=pattern) if given == "pattern" else guidance(places)
     with pytest.raises(ScenarioError, match=rf"^{key}: \[0, 0, -1\] is below the ground"):
         made.prepare(AT_SEA)
 

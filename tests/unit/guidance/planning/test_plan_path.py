@@ -203,7 +203,7 @@ def test_the_fleet_knows_of_no_way_that_enters_between_two_places_of_a_grid(os4)
 
 
 def rolled_course(seeds):
-    """Positions and clearances of the OS4 on its course, for several seeds."""
+    """Positions and clearances of the OS4 on its pattern, for several seeds."""
     simulation = load_scenario("hallway-planner").fleet()
 
     @jax.jit
