@@ -355,7 +355,7 @@ service("/gazebo/set_model_state", SetModelState)(state)
 end = time.time() + 20.0
 while not errors and time.time() < end:
     time.sleep(0.02)
-refused = service("/drone1/hand_back", Trigger)()
+refused = service("/drone1/resume_guidance", Trigger)()
 service("/gazebo/reset_world", Empty)()
 drone.begin()
 answer = dict(errors=errors, refused=refused.message, place=drone.rows[-1][1:4])

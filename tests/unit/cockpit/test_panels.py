@@ -149,7 +149,7 @@ def test_maneuvers_are_of_the_vehicle_that_is_picked(page):
     assert "tern" not in page.asked
     page.put("Maneuver", "Land")
     assert isinstance(page.asked["auk"], LandManeuver)
-    page.put("Maneuver", "Hand back")
+    page.put("Maneuver", "Resume guidance")
     assert "auk" not in page.asked
 
 

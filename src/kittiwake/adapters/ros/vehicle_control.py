@@ -108,7 +108,7 @@ class VehicleControl:
             self._silent = False
             self._entered(number)
 
-    def hand_back(self) -> None:
+    def resume_guidance(self) -> None:
         """Leaves the vehicle to its guidance."""
         with self._lock:
             self._look_around()

@@ -31,7 +31,7 @@ class VehicleServices:
         desk.serve(f"{space}/get_mode", f"{PACKAGE}/GetMode", self._told_mode)
         desk.serve(f"{space}/takeoff", f"{PACKAGE}/Takeoff", self._taken_off)
         desk.serve(f"{space}/land", f"{PACKAGE}/Land", self._landed)
-        desk.trigger(f"{space}/hand_back", pilot.hand_back)
+        desk.trigger(f"{space}/resume_guidance", pilot.resume_guidance)
         scenario = self._session.executor.scenario
         steps = scenario.vehicles[pilot.vehicle].guidance.component.step_names
         for step, called in legal_names(steps).items():
@@ -69,5 +69,5 @@ class VehicleServices:
 
     def _begin(self, step: str) -> None:
         """A step of its mission, which flies from then on."""
-        self._pilot.hand_back()
+        self._pilot.resume_guidance()
         self._session.executor.begin_step(self._pilot.vehicle, step)

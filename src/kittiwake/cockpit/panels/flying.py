@@ -48,7 +48,7 @@ PLACES = 400
 class FlyingPanel:
     """Commands to the picked vehicle.
 
-    Sliders that are moved take over from whatever it does; ``Hand back`` lets its guidance go on.
+    Sliders that are moved take over from whatever it does; ``Resume guidance`` lets its guidance go on.
     """
 
     def __init__(self, desk: PanelContext, session: Session, scene: viser.SceneApi) -> None:
