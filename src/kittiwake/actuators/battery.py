@@ -21,6 +21,7 @@ from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -57,12 +58,12 @@ class LithiumPolymer(AbstractBattery):
     charge: Annotated[Real, FRACTION] = 1.0
     charging_a: Annotated[Real, NOT_NEGATIVE] = 0.0
 
+    @override
     def init(self) -> Supply:
-        """As charged, at rest."""
         return Supply(self.charge, self._at_rest_v(self.charge), 0.0, 0.0)
 
+    @override
     def step(self, state: Supply, power_w: Real, dt_s: Real, *, charged: Flag = False) -> Supply:
-        """The motors' mechanical power drawn over a step, of a battery that is charged or not."""
         at_rest_v = self._at_rest_v(state.charge)
         drawn_w = power_w / self.motor_efficiency + self.electronics_w
         # at the strongest power itself the root has no slope
@@ -80,14 +81,14 @@ class LithiumPolymer(AbstractBattery):
         full = (charge >= 1.0) & (current_a < 0.0)
         return Supply(jnp.clip(charge, 0.0, 1.0), voltage_v, current_a, jnp.where(full, 0.0, owed))
 
+    @override
     def speed_ratio(self, state: Supply) -> Real:
-        """The voltage over that of a full battery at rest; nothing from an empty one."""
         # a charger lifts the voltage beyond that, and no motor turns faster for it
         ratio = jnp.minimum(state.voltage_v / self._at_rest_v(1.0), 1.0)
         return jnp.where(state.charge > 0.0, ratio, 0.0)
 
+    @override
     def readings(self, state: Supply) -> dict[str, Real]:
-        """Charge, voltage and current, and 1 once it is empty."""
         return {
             "battery_charge": state.charge,
             "battery_v": state.voltage_v,

@@ -3,6 +3,7 @@
 from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, Bounds
 from kittiwake.core.commands import RotorSpeeds
@@ -26,12 +27,12 @@ class MotorFault(AbstractFault):
     keeps: Annotated[Real, FRACTION] = 0.0
 
     @classmethod
+    @override
     def every(cls, at_s: float) -> tuple["MotorFault", ...]:
-        """Four motors that stop."""
         return tuple(cls(at_s=at_s, rotor=rotor) for rotor in range(4))
 
+    @override
     def applied(self, command: RotorSpeeds, time_s: Real) -> RotorSpeeds:
-        """The speeds that the motors then follow."""
         begun = self.is_active(time_s)
         one, two, three, four = (
             speed * jnp.where(begun & (self.rotor == rotor), self.keeps, 1.0)
@@ -39,6 +40,6 @@ class MotorFault(AbstractFault):
         )
         return RotorSpeeds((one, two, three, four))
 
+    @override
     def event(self) -> str:
-        """Which motor, and what is left of it."""
         return f"motor {int(self.rotor)} fails: it keeps {float(self.keeps):.0%} of its speed"

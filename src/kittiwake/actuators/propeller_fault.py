@@ -3,6 +3,7 @@
 from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE
 from kittiwake.core.commands import RudderThrust
@@ -18,11 +19,11 @@ class PropellerFault(AbstractFault):
     at_s: Annotated[Real, NOT_NEGATIVE]
     keeps: Annotated[Real, FRACTION] = 0.0
 
+    @override
     def applied(self, command: RudderThrust, time_s: Real) -> RudderThrust:
-        """The command with what is left of its thrust."""
         share = jnp.where(self.is_active(time_s), self.keeps, 1.0)
         return RudderThrust(command.rudder_rad, command.thrust_n * share)
 
+    @override
     def event(self) -> str:
-        """What is left."""
         return f"propeller fails: it keeps {float(self.keeps):.0%} of its thrust"

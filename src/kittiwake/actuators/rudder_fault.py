@@ -4,6 +4,7 @@ import math
 from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
 from kittiwake.core.commands import RudderThrust
@@ -22,16 +23,12 @@ class RudderFault(AbstractFault):
     at_s: Annotated[Real, NOT_NEGATIVE]
     stuck_rad: Annotated[Real, ANGLES] = 0.0
 
+    @override
     def part(self) -> str:
-        """The rudder."""
         return "rudder"
 
+    @override
     def check(self, bounds: dict[str, tuple[Real, Real]]) -> None:
-        """Refuses an angle beyond the rudder's stops.
-
-        Raises:
-            ScenarioError: with the stops.
-        """
         low, high = bounds["rudder_rad"]
         if not low <= self.stuck_rad <= high:
             message = (
@@ -40,11 +37,11 @@ class RudderFault(AbstractFault):
             )
             raise ScenarioError(message)
 
+    @override
     def applied(self, command: RudderThrust, time_s: Real) -> RudderThrust:
-        """The command with the rudder's angle."""
         angle = jnp.where(self.is_active(time_s), self.stuck_rad, command.rudder_rad)
         return RudderThrust(angle, command.thrust_n)
 
+    @override
     def event(self) -> str:
-        """Where it jams."""
         return f"rudder jams at {float(self.stuck_rad):.3g} rad"

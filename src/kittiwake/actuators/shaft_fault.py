@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 import equinox as eqx
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE
 from kittiwake.core.commands import PropellerSpeeds
@@ -22,16 +23,16 @@ class ShaftFault(AbstractFault):
     keeps: Annotated[Real, FRACTION] = 0.0
 
     @classmethod
+    @override
     def every(cls, at_s: float) -> tuple["ShaftFault", ...]:
-        """Both shafts, standing still."""
         return cls(at_s=at_s, side="left"), cls(at_s=at_s, side="right")
 
+    @override
     def applied(self, command: PropellerSpeeds, time_s: Real) -> PropellerSpeeds:
-        """The speeds that the shafts then follow."""
         share = jnp.where(self.is_active(time_s), self.keeps, 1.0)
         name = f"{self.side}_radps"
         return replace(command, **{name: getattr(command, name) * share})
 
+    @override
     def event(self) -> str:
-        """Which shaft, and what is left of it."""
         return f"{self.side} shaft fails: it keeps {float(self.keeps):.0%} of its speed"

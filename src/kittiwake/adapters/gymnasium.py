@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
+from typing_extensions import override
 
 from kittiwake.core.errors import did_you_mean
 from kittiwake.core.extras import optional
@@ -135,10 +136,10 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         self._seeded = False
         self._ended: bool | None = None
 
+    @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Numbers, dict[str, Any]]:
-        """A new episode."""
         super().reset(seed=seed)
         if seed is not None or not self._seeded:
             given = int(self.np_random.integers(SEEDS)) if seed is None else seed
@@ -152,13 +153,8 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         self._ended = False
         return np.array(seen, np.float32), {}
 
+    @override
     def step(self, action: Any) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
-        """A control step.
-
-        Raises:
-            ResetNeeded: before the first ``reset``.
-            ValueError: for an action of another shape, or of what is no number or not finite.
-        """
         self._check_begun()
         if self._ended:
             gymnasium.logger.warn("step() after the end of an episode; call reset() instead.")
@@ -174,8 +170,8 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         seen = numbers[:size].astype(np.float32)
         return seen, reward, bool(terminated), bool(truncated), info
 
+    @override
     def render(self) -> Picture | None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """A picture of the world, if the environment was made with ``render_mode="rgb_array"``."""
         if self.render_mode is None:
             return None
         self._check_begun()
@@ -183,8 +179,8 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
             rows = self._single.rows(self._floats, self._words)
         return self._portrait.picture(_plain(rows))
 
+    @override
     def close(self) -> None:
-        """Gives back what draws."""
         self.__dict__.pop("_portrait", None)
 
     def _check_begun(self) -> None:
@@ -236,20 +232,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
             self._step = jax.jit(self._worlds.step, donate_argnums=0)
             self._rows = jax.jit(self._rows_of_each)
 
+    @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Numbers, dict[str, Any]]:
-        """New episodes in all worlds, or in those of ``options["reset_mask"]``.
-
-        Args:
-            seed: from which these follow. Without one all worlds together get one that is drawn,
-                and some worlds go on to their next episodes.
-            options: ``reset_mask``, an array of so many truth values; ``difficulty``, from 0 to 1.
-
-        Raises:
-            ResetNeeded: if some worlds are to begin anew before all have begun.
-            ValueError: for other options.
-        """
         super().reset(seed=seed)
         given = _options(options, DIFFICULTY, MASK)
         difficulty = given.get(DIFFICULTY, 1.0)
@@ -276,6 +262,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         self._seen = np.array(seen, np.float32)
         return self._seen.copy()
 
+    @override
     def step(
         self, actions: Any
     ) -> tuple[
@@ -285,12 +272,6 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         Bool[np.ndarray, " worlds"],
         dict[str, Any],
     ]:
-        """A control step of all worlds.
-
-        Raises:
-            ResetNeeded: before the first ``reset``.
-            ValueError: for actions of another shape, or of what is no number or not finite.
-        """
         if self._state is None:
             message = "there are no episodes yet; call reset() first"
             raise gymnasium.error.ResetNeeded(message)
@@ -323,8 +304,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         ends = {"final_obs": final, "final_info": told}
         return info | ends | {f"_{name}": done.copy() for name in ends}
 
+    @override
     def render(self) -> tuple[Picture, ...] | None:
-        """A picture of each world, if it was made with ``render_mode="rgb_array"``."""
         if self.render_mode is None or self._state is None:
             return None
         with self.env.mode():
@@ -337,8 +318,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
     def _rows_of_each(self, envs: EnvState) -> Any:
         return jax.vmap(self.env.rows, (axes_of(envs),))(envs)
 
+    @override
     def close_extras(self) -> None:
-        """Gives back what draws."""
         self.__dict__.pop("_portrait", None)
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from typing_extensions import override
 
 from kittiwake.adapters.gymnasium import DIFFICULTY, TaskEnv, checked_action, spaces
 from kittiwake.adapters.registration import environment_id
@@ -52,26 +53,25 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         self.observation_spaces = self._shared_out(seen)
         self.action_spaces = self._shared_out(done)
 
+    @override
     def observation_space(self, agent: str) -> Space[Numbers]:
-        """What an agent sees."""
         return self.observation_spaces[agent]
 
+    @override
     def action_space(self, agent: str) -> Space[Numbers]:
-        """What an agent does."""
         return self.action_spaces[agent]
 
+    @override
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Numbers], dict[str, dict[str, Any]]]:
-        """A new episode.
-
-        Of the options ``difficulty`` counts; others do not, as PettingZoo's own checks give some.
-        """
+        # Of the options ``difficulty`` counts; others do not, as PettingZoo's own checks give some.
         known = {name: value for name, value in (options or {}).items() if name == DIFFICULTY}
         self._seen, _ = self._joint.reset(seed=seed, options=known)
         self.agents = [*self.possible_agents]
         return self._told(self._seen), {agent: {} for agent in self.agents}
 
+    @override
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[
@@ -81,12 +81,6 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        """A control step of all agents; after the end there is none, and nothing to tell.
-
-        Raises:
-            ResetNeeded: before the first ``reset``.
-            ValueError: if an agent has no action, or something else has one, or it is none.
-        """
         if self._seen is None:
             message = "there is no episode yet; call reset() first"
             raise gymnasium.error.ResetNeeded(message)
@@ -112,23 +106,19 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
             {agent: {} for agent in agents},
         )
 
+    @override
     def state(self) -> Numbers:
-        """What all agents see together.
-
-        Raises:
-            ResetNeeded: before the first ``reset``.
-        """
         if self._seen is None:
             message = "there is no episode yet; call reset() first"
             raise gymnasium.error.ResetNeeded(message)
         return self._seen.copy()
 
+    @override
     def render(self) -> Any:
-        """A picture of the world."""
         return self._joint.render()
 
+    @override
     def close(self) -> None:
-        """Gives back what draws."""
         self._joint.close()
 
     def _told(self, seen: Numbers) -> dict[str, Numbers]:

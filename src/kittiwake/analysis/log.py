@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float64
+from typing_extensions import override
 
 from kittiwake.analysis.log_reader import read_log_file
 from kittiwake.analysis.output_file import LOG_FILE
@@ -62,6 +63,7 @@ class Log:
         summary = _read_summary(folder / SUMMARY_FILE)
         return cls(tables, events, scenario, summary, complete)
 
+    @override
     def __repr__(self) -> str:
         rows = [len(table.values) for table in self.tables.values()]
         columns = {column for table in self.tables.values() for column in table.columns}

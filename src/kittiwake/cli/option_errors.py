@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperCommand
+from typing_extensions import override
 
 from kittiwake.core.errors import KittiwakeError
 
@@ -17,12 +18,8 @@ WITHOUT_VALUE = re.compile(r"(--[a-z][a-z0-9-]*)=")
 class Command(TyperCommand):
     """A command whose options are refused in one line each."""
 
+    @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options and arguments.
-
-        Raises:
-            KittiwakeError: for a value that is not allowed.
-        """
         _refuse_empty(args)
         try:
             return super().parse_args(ctx, args)

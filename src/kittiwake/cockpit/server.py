@@ -11,6 +11,7 @@ from io import StringIO
 from typing import Any
 
 import viser
+from typing_extensions import override
 from viser import _messages as messages
 from websockets.asyncio import server as websockets
 from websockets.frames import CloseCode
@@ -60,13 +61,13 @@ class PageServer(viser.ViserServer):
         _check_values(self.gui)
         self.on_client_connect(_greet)
 
+    @override
     def stop(self) -> None:
-        """Without a word on standard output."""
         with redirect_stdout(StringIO()):
             super().stop()
 
-    def request_share_url(self, verbose: bool = True) -> str | None:  # noqa: FBT001, FBT002  viser's
-        """Refuses: any page could ask for a tunnel through a server on the internet."""
+    @override
+    def request_share_url(self, verbose: bool = True) -> str | None:
         del verbose
         return None
 

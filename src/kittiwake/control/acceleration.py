@@ -19,6 +19,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.commands import AccelerationYaw, ThrustAttitude
@@ -48,6 +49,7 @@ class Acceleration(AbstractController):
     max_tilt_rad: Annotated[Real, UPRIGHT_RAD] = 0.6
     gravity_mps2: Annotated[Real, POSITIVE] = 9.81
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -55,7 +57,6 @@ class Acceleration(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustAttitude]:
-        """Thrust, attitude and its rates; of the two quaternions the one nearer to the present."""
         del dt_s, key
         wanted, estimate = inputs
         acceleration = wanted.acceleration_world_mps2

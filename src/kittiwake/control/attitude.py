@@ -12,6 +12,7 @@ quadrocopter attitude control", equation 29, with the gyroscopic term fed forwar
 from typing import Annotated, ClassVar
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.attitude_error import AttitudeError
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -34,6 +35,7 @@ class Attitude(AbstractController):
     yaw_frequency_radps: Annotated[Real, POSITIVE] = 4.0
     damping: Annotated[Real, NOT_NEGATIVE] = 1.0
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -41,7 +43,6 @@ class Attitude(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
-        """The torque that turns the body towards the wanted attitude."""
         del dt_s, key
         wanted, estimate = inputs
         omega = estimate.angular_velocity_body_radps

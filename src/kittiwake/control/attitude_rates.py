@@ -20,6 +20,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import ThrustAttitude, ThrustRates
@@ -44,6 +45,7 @@ class AttitudeRates(AbstractController):
     max_tilt_rate_radps: Annotated[Real, POSITIVE] = 6.0
     max_yaw_rate_radps: Annotated[Real, POSITIVE] = 3.0
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -51,7 +53,6 @@ class AttitudeRates(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustRates]:
-        """The rates that turn the body towards the wanted attitude."""
         del dt_s, key
         wanted, estimate = inputs
         error = estimate.q_world_from_body.inverse() * wanted.q_world_from_body

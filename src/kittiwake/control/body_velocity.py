@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.commands import BodyVelocityYawRate, VelocityYawRate
 from kittiwake.core.kinematics import Kinematics
@@ -16,6 +17,7 @@ class BodyVelocity(AbstractController):
     consumes: ClassVar[type] = BodyVelocityYawRate
     produces: ClassVar[type] = VelocityYawRate
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -23,7 +25,6 @@ class BodyVelocity(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], VelocityYawRate]:
-        """Turned; the yaw rate is passed on."""
         del dt_s, key
         wanted, estimate = inputs
         q = estimate.q_world_from_body

@@ -20,6 +20,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.attitude_error import AttitudeError
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -45,6 +46,7 @@ class Dikmen(AbstractController):
     boundary_layer_radps: Annotated[Real, POSITIVE] = 0.2
     reaching_per_s: Annotated[Real, NOT_NEGATIVE] = 1.0
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -52,7 +54,6 @@ class Dikmen(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
-        """The torque that brings the body onto the sliding surfaces and keeps it there."""
         del dt_s, key
         wanted, estimate = inputs
         error = AttitudeError.between(wanted, estimate)

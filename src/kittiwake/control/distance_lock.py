@@ -27,6 +27,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.control.surface_following import (
@@ -88,13 +89,14 @@ class DistanceLock(AbstractController):
         if self.direction_world is not None:
             refuse_without_direction(self.direction_world, "direction_world", "[1, 15, 2]")
 
+    @override
     def init(self, key: PRNGKeyArray) -> DistanceLockState:
-        """Nothing seen yet."""
         del key
         return DistanceLockState(
             self.vertical.begin(), self.forward.begin(), self.damping.begin(), PidState.initial()
         )
 
+    @override
     def step(
         self,
         state: DistanceLockState,
@@ -102,7 +104,6 @@ class DistanceLock(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[DistanceLockState, ThrustAttitude]:
-        """Thrust and pitch share the error by the direction; yaw looks along it."""
         del key
         wanted, estimate = inputs
         heading = Heading.of(estimate)

@@ -26,6 +26,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.commands import ThrustAttitude, ThrustTorque
@@ -83,6 +84,7 @@ class EulerAttitude(AbstractController):
     yaw_frequency_radps: Annotated[Real, NOT_NEGATIVE] = 1.5
     yaw_damping: Annotated[Real, NOT_NEGATIVE] = 1.0
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -90,7 +92,6 @@ class EulerAttitude(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
-        """The torque that turns the body towards the wanted attitude."""
         del dt_s, key
         wanted, estimate = inputs
         present = turning(estimate)

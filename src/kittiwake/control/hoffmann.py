@@ -24,6 +24,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.attitude_error import AttitudeError
 from kittiwake.control.pid import Pid, PidState
@@ -69,12 +70,13 @@ class Hoffmann(AbstractController):
     max_tilt_acceleration_radps2: Annotated[Real, POSITIVE] = 100.0
     max_yaw_acceleration_radps2: Annotated[Real, POSITIVE] = 30.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> HoffmannState:
-        """Nothing integrated and no rate seen."""
         del key
         axis = AxisState(PidState.initial(), PidState.initial())
         return HoffmannState(axis, axis, axis)
 
+    @override
     def step(
         self,
         state: HoffmannState,
@@ -82,7 +84,6 @@ class Hoffmann(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[HoffmannState, ThrustTorque]:
-        """The torque that turns the body towards the wanted attitude."""
         del key
         wanted, estimate = inputs
         error = AttitudeError.between(wanted, estimate)

@@ -23,6 +23,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import ThrustRates, ThrustTorque
@@ -59,12 +60,13 @@ class Indi(AbstractController):
     actuator_lag_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     max_angular_acceleration_radps2: Annotated[Real, POSITIVE] = 100.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> IndiState:
-        """No torque given, no rate seen."""
         del key
         zero = Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0))
         return IndiState(zero, zero, zero, zero, jnp.asarray(False))
 
+    @override
     def step(
         self,
         state: IndiState,
@@ -72,7 +74,6 @@ class Indi(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[IndiState, ThrustTorque]:
-        """The torque; ``state`` holds what had been given until now."""
         del key
         wanted, estimate = inputs
         omega = estimate.angular_velocity_body_radps

@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar
 
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.attitude_error import AttitudeError
 from kittiwake.control.pid import Pid, PidState
@@ -51,11 +52,12 @@ class Kemper(AbstractController):
     max_tilt_acceleration_radps2: Annotated[Real, POSITIVE] = 100.0
     max_yaw_acceleration_radps2: Annotated[Real, POSITIVE] = 30.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> KemperState:
-        """Nothing integrated."""
         del key
         return KemperState(self._tilt.begin(), self._tilt.begin(), self._yaw.begin())
 
+    @override
     def step(
         self,
         state: KemperState,
@@ -63,7 +65,6 @@ class Kemper(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[KemperState, ThrustTorque]:
-        """The torque that turns the body towards the wanted attitude."""
         del key
         wanted, estimate = inputs
         error = AttitudeError.between(wanted, estimate)

@@ -26,6 +26,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.moving_frame import AttitudeFrame, Moving, attitude_error, frame_of, heading
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -54,6 +55,7 @@ class Lee(AbstractController):
     max_speed_mps: Annotated[Real, POSITIVE] = 5.0
     max_feedback_mps2: Annotated[Real, POSITIVE] = 6.0
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -61,7 +63,6 @@ class Lee(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
-        """Thrust and torque; the thrust is cut to what the vehicle has."""
         del dt_s, key
         wanted, estimate = inputs
         force = self._force(wanted, estimate)

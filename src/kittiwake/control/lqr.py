@@ -27,6 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 from scipy.linalg import solve_continuous_are
+from typing_extensions import override
 
 from kittiwake.control.linearize import (
     INPUTS,
@@ -126,14 +127,10 @@ class Lqr(AbstractController):
             raise ValueError(message)
 
     @classmethod
+    @override
     def with_vehicle_defaults(
         cls, dynamics: AbstractDynamics, gravity_mps2: Real
     ) -> dict[str, Any]:
-        """Mass, inertia and thrust of the vehicle, and how it moves near hover.
-
-        Raises:
-            ScenarioError: if it does not say how.
-        """
         if not isinstance(dynamics, FliesNearHover):
             message = (
                 "lqr is designed for the motion of a rigid body near hover, and this vehicle ("
@@ -145,6 +142,7 @@ class Lqr(AbstractController):
         rows = {"motion_rows": motion, "input_rows": inputs}
         return super().with_vehicle_defaults(dynamics, gravity_mps2) | rows
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -152,7 +150,6 @@ class Lqr(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
-        """Thrust and torque; the thrust is cut to what the vehicle has."""
         del dt_s, key
         wanted, estimate = inputs
         error = (

@@ -23,6 +23,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.moving_frame import Moving, attitude_error, frame_of, heading
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -51,6 +52,7 @@ class Mellinger(AbstractController):
     max_speed_mps: Annotated[Real, POSITIVE] = 5.0
     max_feedback_mps2: Annotated[Real, POSITIVE] = 6.0
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -58,7 +60,6 @@ class Mellinger(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
-        """Thrust and torque; the thrust is cut to what the vehicle has."""
         del dt_s, key
         wanted, estimate = inputs
         q = estimate.q_world_from_body

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.allocation import Row, allocated, allocation
 from kittiwake.core.bounds import POSITIVE
@@ -35,14 +36,10 @@ class Mixer(AbstractController):
     max_speed_radps: Annotated[Real, POSITIVE]
 
     @classmethod
+    @override
     def with_vehicle_defaults(
         cls, dynamics: AbstractDynamics, gravity_mps2: Real
     ) -> dict[str, Any]:
-        """The rows for a vehicle that tells where its rotors are.
-
-        Raises:
-            ScenarioError: if it has none.
-        """
         told = dynamics.vehicle_parameters(gravity_mps2)
         if "hubs_body_m" not in told:
             message = (
@@ -54,6 +51,7 @@ class Mixer(AbstractController):
         rows = allocation(hubs, tuple(told["spins"]), told["torque_per_thrust_m"])
         return super().with_vehicle_defaults(dynamics, gravity_mps2) | {"thrusts_from_wrench": rows}
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -61,7 +59,6 @@ class Mixer(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], RotorSpeeds]:
-        """The speeds that give the wanted wrench at rest."""
         del dt_s, key
         wanted, _ = inputs
         thrusts = allocated(

@@ -20,6 +20,7 @@ from typing import Annotated, Any, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.euler_attitude import EulerAttitude
@@ -72,10 +73,10 @@ class Modes(AbstractController):
     fade_s: Annotated[Real, POSITIVE] = 0.1
 
     @classmethod
+    @override
     def with_vehicle_defaults(
         cls, dynamics: AbstractDynamics, gravity_mps2: Real
     ) -> dict[str, Any]:
-        """Those of each law."""
         laws: dict[str, type[AbstractController]] = {
             "acceleration": Acceleration,
             "velocity": UavGazeboVelocity,
@@ -86,12 +87,13 @@ class Modes(AbstractController):
             name: law.with_vehicle_defaults(dynamics, gravity_mps2) for name, law in laws.items()
         }
 
+    @override
     def init(self, key: PRNGKeyArray) -> ModesState:
-        """No mode yet, and nothing applied."""
         nothing = ThrustTorque(0.0, Vec3.zero())
         found = PositionYaw(Vec3.zero(), 0.0)
         return ModesState(NONE_YET, found, nothing, nothing, self.position.init(key))
 
+    @override
     def step(
         self,
         state: ModesState,
@@ -99,7 +101,6 @@ class Modes(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[ModesState, ThrustTorque]:
-        """What the chosen mode asks for, and what is left of the switch to it."""
         command, estimate = inputs
         mode = jnp.round(command.mode)
         switched = mode != state.mode

@@ -28,6 +28,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.control.velocity import within
@@ -62,8 +63,8 @@ class Position(AbstractController):
     vertical_frequency_radps: Annotated[Real, POSITIVE] | None = None
     vertical_damping_ratio: Annotated[Real, POSITIVE] | None = None
 
+    @override
     def init(self, key: PRNGKeyArray) -> PositionState:
-        """Nothing integrated."""
         del key
         none = PidState.initial()
         return PositionState(
@@ -71,6 +72,7 @@ class Position(AbstractController):
             None if self.jerk_filter_radps is None else (none, none, none),
         )
 
+    @override
     def step(
         self,
         state: PositionState,
@@ -78,7 +80,6 @@ class Position(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[PositionState, AccelerationYaw]:
-        """The acceleration; the rest is passed on."""
         del key
         wanted, estimate = inputs
         error = wanted.position_world_m - estimate.position_world_m

@@ -7,6 +7,7 @@ follows velocities with a lag T the answer to a step is damped by 1 / (2 sqrt(k 
 from typing import Annotated, ClassVar
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import PositionYaw, VelocityYaw
@@ -24,6 +25,7 @@ class PositionVelocity(AbstractController):
     gain_per_s: Annotated[Real, POSITIVE] = 0.6
     max_speed_mps: Annotated[Real, POSITIVE] = 3.0
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -31,7 +33,6 @@ class PositionVelocity(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], VelocityYaw]:
-        """The velocity; what the place does beyond it is passed on."""
         del dt_s, key
         wanted, estimate = inputs
         error = wanted.position_world_m - estimate.position_world_m

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V, VelocityLoop, VelocityState, YawLoop
 from kittiwake.core.bounds import NOT_NEGATIVE
@@ -30,11 +31,12 @@ class QRSimVelocity(AbstractController):
     climb_sum_gain_s_per_m: Annotated[Real, NOT_NEGATIVE] = 0.002
     battery_v: Annotated[Real, PELICAN_BATTERY_V] = 12.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> VelocityState:
-        """No error seen yet."""
         del key
         return VelocityState.initial()
 
+    @override
     def step(
         self,
         state: VelocityState,
@@ -42,7 +44,6 @@ class QRSimVelocity(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[VelocityState, AttitudeThrottle]:
-        """Sticks for the wanted velocity."""
         del key
         wanted, estimate = inputs
         velocity = wanted.velocity_world_mps

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.qrsim_loops import (
     PELICAN_BATTERY_V,
@@ -43,11 +44,12 @@ class QRSimVelocityHeight(AbstractController):
     yaw: YawLoop = YawLoop()
     battery_v: Annotated[Real, PELICAN_BATTERY_V] = 12.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> QRSimVelocityHeightState:
-        """No error seen yet."""
         del key
         return QRSimVelocityHeightState(VelocityState.initial(), HeightState.initial())
 
+    @override
     def step(
         self,
         state: QRSimVelocityHeightState,
@@ -55,7 +57,6 @@ class QRSimVelocityHeight(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[QRSimVelocityHeightState, AttitudeThrottle]:
-        """Sticks for the wanted velocity at the wanted height."""
         del key
         wanted, estimate = inputs
         level = Vec3(wanted.velocity_x_world_mps, wanted.velocity_y_world_mps, 0.0)

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V, HeightLoop, HeightState, YawLoop
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -41,12 +42,13 @@ class QRSimWaypoint(AbstractController):
     yaw: YawLoop = YawLoop()
     battery_v: Annotated[Real, PELICAN_BATTERY_V] = 12.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> QRSimWaypointState:
-        """No set point seen yet."""
         del key
         zero = Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0))
         return QRSimWaypointState(HeightState.initial(), zero)
 
+    @override
     def step(
         self,
         state: QRSimWaypointState,
@@ -54,7 +56,6 @@ class QRSimWaypoint(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[QRSimWaypointState, AttitudeThrottle]:
-        """Sticks for the set point; the integral of height is the only memory that accumulates."""
         del key
         wanted, estimate = inputs
         goal, position = wanted.position_world_m, estimate.position_world_m

@@ -10,6 +10,7 @@ the law is the same.
 from typing import Annotated, ClassVar
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.commands import ThrustRates, ThrustTorque
@@ -28,6 +29,7 @@ class Rates(AbstractController):
     inertia_kgm2: Inertia
     gain_per_s: Annotated[Real, NOT_NEGATIVE] = 15.0
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -35,7 +37,6 @@ class Rates(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
-        """The torque that brings the body to the wanted rates."""
         del dt_s, key
         wanted, estimate = inputs
         omega = estimate.angular_velocity_body_radps

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.qrsim_loops import PELICAN_BATTERY_V
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -34,6 +35,7 @@ class StickInversion(AbstractController):
     max_yaw_rate_radps: Annotated[Real, POSITIVE] = 4.4
     battery_v: Annotated[Real, PELICAN_BATTERY_V] = 12.0
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -41,7 +43,6 @@ class StickInversion(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], AttitudeThrottle]:
-        """Sticks that settle at the wanted thrust and attitude."""
         del dt_s, key
         wanted, estimate = inputs
         angles = wanted.q_world_from_body.to_euler()

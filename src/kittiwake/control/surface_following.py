@@ -36,6 +36,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -168,14 +169,15 @@ class SurfaceFollowing(AbstractController):
     drag_forward_per_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     drag_vertical_per_s: Annotated[Real, NOT_NEGATIVE] = 0.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> SurfaceFollowingState:
-        """Nothing seen yet."""
         del key
         none = PidState.initial()
         return SurfaceFollowingState(
             self.vertical.begin(), self.forward.begin(), self.sideways.begin(), none, none, none
         )
 
+    @override
     def step(
         self,
         state: SurfaceFollowingState,
@@ -183,7 +185,6 @@ class SurfaceFollowing(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[SurfaceFollowingState, ThrustAttitude]:
-        """Thrust for the distance, tilt for the speed, yaw to look at the surface."""
         del key
         wanted, estimate = inputs
         heading = Heading.of(estimate)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.euler_attitude import EulerAttitude, Turning, torque_body_nm, turning
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -39,13 +40,14 @@ class UavGazeboVelocity(AbstractController):
     gravity_mps2: Annotated[Real, POSITIVE] = 9.81
 
     @classmethod
+    @override
     def with_vehicle_defaults(
         cls, dynamics: AbstractDynamics, gravity_mps2: Real
     ) -> dict[str, Any]:
-        """Those of its own, and of its attitude's law."""
         attitude = EulerAttitude.with_vehicle_defaults(dynamics, gravity_mps2)
         return super().with_vehicle_defaults(dynamics, gravity_mps2) | {"attitude": attitude}
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -53,7 +55,6 @@ class UavGazeboVelocity(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
-        """The thrust that gives the acceleration, and the torque that points it there."""
         del dt_s, key
         wanted, estimate = inputs
         behind = wanted.velocity_world_mps - estimate.velocity_world_mps

@@ -34,6 +34,7 @@ from typing import Annotated, Any, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import POSITIVE
@@ -97,14 +98,10 @@ class UavUsvCascade(AbstractController):
     height: Pid = Pid(170.242, 28.862, 50.0, 50.0, lower=35.0, upper=90.0)
 
     @classmethod
+    @override
     def with_vehicle_defaults(
         cls, dynamics: AbstractDynamics, gravity_mps2: Real
     ) -> dict[str, Any]:
-        """The rows for a vehicle that tells where its rotors are.
-
-        Raises:
-            ScenarioError: if they are not on the body's axes.
-        """
         told = dynamics.vehicle_parameters(gravity_mps2)
         if "hubs_body_m" not in told:
             message = (
@@ -117,8 +114,8 @@ class UavUsvCascade(AbstractController):
             "percent_from_outputs": rows
         }
 
+    @override
     def init(self, key: PRNGKeyArray) -> UavUsvCascadeState:
-        """What the integrals begin with."""
         del key
         position, velocity = self.position.begin(), self.velocity.begin()
         angles = (self.roll.begin(), self.pitch.begin(), self.yaw.begin())
@@ -126,6 +123,7 @@ class UavUsvCascade(AbstractController):
             *(position, position, velocity, velocity), *angles, self.height.begin()
         )
 
+    @override
     def step(
         self,
         state: UavUsvCascadeState,
@@ -133,7 +131,6 @@ class UavUsvCascade(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[UavUsvCascadeState, RotorSpeeds]:
-        """The rotors' speeds."""
         del key
         wanted, estimate = inputs
         angles = estimate.euler_world_from_body

@@ -26,6 +26,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.butterworth import Butterworth, ButterworthState
 from kittiwake.control.pid import Pid, PidState
@@ -73,12 +74,13 @@ class UavUsvFlatness(AbstractController):
     horizontal: Pid = Pid(1.44, derivative_s=2.4, lower=-3.0, upper=3.0)
     low_pass: Butterworth = Butterworth(20.0, 15)
 
+    @override
     def init(self, key: PRNGKeyArray) -> UavUsvFlatnessState:
-        """About the thrust of hovering in the height's integral."""
         del key
         beside = self.horizontal.begin()
         return UavUsvFlatnessState(beside, beside, self.height.begin(), self.low_pass.begin())
 
+    @override
     def step(
         self,
         state: UavUsvFlatnessState,
@@ -86,7 +88,6 @@ class UavUsvFlatness(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[UavUsvFlatnessState, ThrustAttitude]:
-        """Thrust, attitude and the rate of yaw."""
         del key
         wanted, estimate = inputs
         error = wanted.position_world_m - estimate.position_world_m

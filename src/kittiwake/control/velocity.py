@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import AccelerationYaw, VelocityYaw
@@ -29,6 +30,7 @@ class Velocity(AbstractController):
     max_horizontal_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
     max_vertical_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -36,7 +38,6 @@ class Velocity(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], AccelerationYaw]:
-        """The acceleration; yaw and its rate are passed on."""
         del dt_s, key
         wanted, estimate = inputs
         error = wanted.velocity_world_mps - estimate.velocity_world_mps

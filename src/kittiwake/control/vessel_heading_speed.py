@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -37,11 +38,12 @@ class VesselHeadingSpeed(AbstractController):
     max_rudder_rad: Annotated[Real, POSITIVE] = math.radians(35.0)
     max_thrust_n: Annotated[Real, POSITIVE] = 3.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> PidState:
-        """No error seen yet."""
         del key
         return self._helm.begin()
 
+    @override
     def step(
         self,
         state: PidState,
@@ -49,7 +51,6 @@ class VesselHeadingSpeed(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[PidState, RudderThrust]:
-        """Rudder and thrust that reduce both errors."""
         del key
         wanted, estimate = inputs
         error = wrap_angle(wanted.heading_rad - estimate.euler_world_from_body.yaw_rad)

@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.commands import HeadingSpeed, PositionYaw
@@ -35,6 +36,7 @@ class VesselPosition(AbstractController):
     hold_radius_m: Annotated[Real, NOT_NEGATIVE] = 1.5
     approach_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 0.7
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -42,7 +44,6 @@ class VesselPosition(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], HeadingSpeed]:
-        """Towards the place, or beside it."""
         del dt_s, key
         wanted, estimate = inputs
         error = wanted.position_world_m - estimate.position_world_m

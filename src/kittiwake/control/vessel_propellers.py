@@ -23,6 +23,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.control.pid import Pid, PidState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -66,11 +67,12 @@ class VesselPropellers(AbstractController):
     yaw_rate_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 3.0
     yaw_rate_integral_per_s2: Annotated[Real, NOT_NEGATIVE] = 1.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> VesselPropellersState:
-        """No error seen yet."""
         del key
         return VesselPropellersState(self._throttle.begin(), self._helm.begin())
 
+    @override
     def step(
         self,
         state: VesselPropellersState,
@@ -78,7 +80,6 @@ class VesselPropellers(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[VesselPropellersState, PropellerSpeeds]:
-        """Shaft speeds that reduce both errors."""
         del key
         wanted, estimate = inputs
         surge, force_n = self._throttle.step(

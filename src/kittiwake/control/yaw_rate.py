@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.commands import VelocityYaw, VelocityYawRate
@@ -35,11 +36,12 @@ class YawRate(AbstractController):
 
     max_lead_rad: Annotated[Real, LEAD_RAD] = 0.5
 
+    @override
     def init(self, key: PRNGKeyArray) -> YawRateState:
-        """No yaw yet."""
         del key
         return YawRateState(jnp.asarray(0.0), jnp.asarray(False))
 
+    @override
     def step(
         self,
         state: YawRateState,
@@ -47,7 +49,6 @@ class YawRate(AbstractController):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[YawRateState, VelocityYaw]:
-        """The yaw, and its rate as feed-forward; the rest is passed on."""
         del key
         wanted, estimate = inputs
         present = estimate.euler_world_from_body.yaw_rad

@@ -7,6 +7,8 @@ with the file and line.
 from dataclasses import dataclass
 from math import inf
 
+from typing_extensions import override
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -20,6 +22,7 @@ class Bounds:
         """Whether a value lies inside."""
         return (self.low < value if self.open_below else self.low <= value) and value <= self.high
 
+    @override
     def __str__(self) -> str:
         if self.low == -inf:
             return f"at most {self.high:g}"

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 from jaxtyping import AbstractArray, Array, Bool, Float
+from typing_extensions import override
 
 from kittiwake.core.standard_altitude import standard_altitude
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -86,8 +87,8 @@ class PressureMeasurement(AbstractMeasurement):
         """A pressure with its altitude."""
         return cls(pressure_pa, standard_altitude(pressure_pa))
 
+    @override
     def consistent(self) -> "PressureMeasurement":
-        """With the altitude of the pressure."""
         return self.of(self.pressure_pa)
 
 

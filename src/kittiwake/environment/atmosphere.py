@@ -13,6 +13,7 @@ misreads height as it does in warm air. Valid from 5 km below sea level to 20 km
 from typing import Annotated
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.standard_altitude import (
@@ -39,8 +40,8 @@ class StandardAtmosphere(AbstractAtmosphere):
 
     temperature_offset_k: Annotated[Real, Bounds(-60.0, 60.0)] = 0.0
 
+    @override
     def air(self, altitude_m: Real) -> Air:
-        """Temperature, pressure and density at an altitude above mean sea level."""
         height = geopotential(jnp.asarray(altitude_m))
         at_sea_level = SEA_LEVEL_TEMPERATURE_K + self.temperature_offset_k
         temperature = at_sea_level - LAPSE_RATE_KPM * jnp.minimum(height, TROPOPAUSE_M)

@@ -2,6 +2,8 @@
 
 from typing import Annotated
 
+from typing_extensions import override
+
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
@@ -12,8 +14,8 @@ from kittiwake.world.environment import AbstractCurrent
 class StillWater(AbstractCurrent):
     """Water at rest."""
 
+    @override
     def velocity_world_mps(self, position_world_m: Vec3) -> Vec3:
-        """Zero everywhere."""
         del position_world_m
         return Vec3.zero()
 
@@ -27,8 +29,8 @@ class UniformCurrent(AbstractCurrent):
     speed_mps: Annotated[Real, NOT_NEGATIVE]
     towards_rad: Real
 
+    @override
     def velocity_world_mps(self, position_world_m: Vec3) -> Vec3:
-        """The velocity of the water."""
         del position_world_m
         sine, cosine = sin_cos(self.towards_rad)
         return Vec3(self.speed_mps * sine, self.speed_mps * cosine, 0.0)

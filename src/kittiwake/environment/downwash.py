@@ -19,6 +19,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -33,6 +34,7 @@ LN_2 = math.log(2.0)
 class Downwash(AbstractInteraction):
     """Each vehicle in the jets of all others; the cost grows with the square of their number."""
 
+    @override
     def __call__(self, vehicles: InteractionInput, surroundings: Surroundings) -> Surroundings:
         """The surroundings with the jets added to the wind."""
 

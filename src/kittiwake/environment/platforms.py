@@ -5,6 +5,7 @@ from typing import Annotated
 
 import jax
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.contact.deck import DeckState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
@@ -29,8 +30,8 @@ class FixedPlatform(AbstractPlatform):
     roll_rad: Annotated[Real, TILT_RAD] = 0.0
     pitch_rad: Annotated[Real, TILT_RAD] = 0.0
 
+    @override
     def support(self, time_s: Real) -> DeckState:
-        """The same at all times."""
         del time_s
         attitude = EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad)
         return DeckState(
@@ -62,8 +63,8 @@ class MovingPlatform(AbstractPlatform):
     pitch_rad: Annotated[Real, SWING_RAD] = 0.0
     pitch_period_s: Annotated[Real, POSITIVE] = 4.0
 
+    @override
     def support(self, time_s: Real) -> DeckState:
-        """Its place and attitude, and their rates by differentiation."""
         now = jnp.asarray(time_s, jnp.result_type(float))
         (place, q), (velocity, q_rate) = jax.jvp(self._pose, (now,), (jnp.ones_like(now),))
         # dq/dt = (0, omega) q / 2 with omega in the world

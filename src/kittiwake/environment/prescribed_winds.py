@@ -21,6 +21,7 @@ from typing import Annotated
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from typing_extensions import override
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.recording import Recording
@@ -65,8 +66,8 @@ class AbstractDirectedWind(AbstractWind):
     def share(self, time_s: Real) -> Real:
         """How much of the velocity there is at a time."""
 
+    @override
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
-        """The velocity of the air, the same at every height."""
         del height_above_ground_m
         return self._full_world_mps() * self.share(time_s)
 
@@ -86,8 +87,8 @@ class ConstantWind(AbstractDirectedWind):
     speed_mps: Annotated[Real, SPEED_MPS] | None = None
     from_rad: Annotated[Real, ANGLE_RAD] | None = None
 
+    @override
     def share(self, time_s: Real) -> Real:
-        """All of it."""
         del time_s
         return 1.0
 
@@ -101,17 +102,17 @@ class StepWind(AbstractDirectedWind):
     from_rad: Annotated[Real, ANGLE_RAD] | None = None
 
     @property
+    @override
     def is_steady(self) -> bool:
-        """It begins."""
         return False
 
+    @override
     def warnings(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
-        """Return a warning if it begins when the flight is over."""
         del dt_s
         return _too_late(float(self.start_s), duration_s)
 
+    @override
     def share(self, time_s: Real) -> Real:
-        """Nothing, then all of it."""
         return jnp.where(jnp.asarray(time_s) >= self.start_s, 1.0, 0.0)
 
 
@@ -130,12 +131,12 @@ class CosineGust(AbstractDirectedWind):
     from_rad: Annotated[Real, ANGLE_RAD] | None = None
 
     @property
+    @override
     def is_steady(self) -> bool:
-        """It comes and goes."""
         return False
 
+    @override
     def warnings(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
-        """Return a warning if it begins when the flight is over, or ends before it."""
         del dt_s
         if self.hold_s is None:
             return _too_late(float(self.start_s), duration_s)
@@ -144,8 +145,8 @@ class CosineGust(AbstractDirectedWind):
             return _too_late(float(self.start_s), duration_s)
         return (f": is over at {end_s:g} s, before the flight begins; write a later start_s",)
 
+    @override
     def share(self, time_s: Real) -> Real:
-        """(1 - cos(pi x / d)) / 2, with x / d how much of the rise, or the fall, is over."""
         risen = (jnp.asarray(time_s) - self.start_s) / self.rise_s
         left = jnp.asarray(1.0) if self.hold_s is None else 2.0 + self.hold_s / self.rise_s - risen
         _, cosine = sin_cos(math.pi * jnp.clip(jnp.minimum(risen, left), 0.0, 1.0))
@@ -162,12 +163,12 @@ class SinusoidalWind(AbstractDirectedWind):
     from_rad: Annotated[Real, ANGLE_RAD] | None = None
 
     @property
+    @override
     def is_steady(self) -> bool:
-        """It swings."""
         return False
 
+    @override
     def warnings(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
-        """Return a warning if it swings faster than the steps over which it is held."""
         del duration_s
         period_s = float(self.period_s)
         if period_s >= 2.0 * dt_s:
@@ -177,8 +178,8 @@ class SinusoidalWind(AbstractDirectedWind):
             "each of which the wind is held; write a longer period_s, or a higher time.rate_hz",
         )
 
+    @override
     def share(self, time_s: Real) -> Real:
-        """The sine."""
         periods = jnp.asarray(time_s) / self.period_s
         # whole ones left out, so that single precision keeps its digits in long flights
         sine, _ = sin_cos(2.0 * math.pi * (periods - jnp.floor(periods)) + self.phase_rad)
@@ -213,13 +214,13 @@ class RecordedWind(AbstractWind):
             raise ValueError(message)
 
     @property
+    @override
     def is_steady(self) -> bool:
-        """Only where all rows are alike."""
         rows = np.asarray(self.file.values)
         return bool((rows == rows[0]).all())
 
+    @override
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
-        """The velocity of the air, the same at every height."""
         del height_above_ground_m
         now = jnp.asarray(time_s, jnp.result_type(float))
         times, values = (jnp.asarray(a, now.dtype) for a in (self.file.time_s, self.file.values))

@@ -5,6 +5,7 @@ from typing import Annotated
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.geometry.nearest import nearest
@@ -25,6 +26,7 @@ class Proximity(AbstractInteraction):
 
     within_m: Annotated[Real, POSITIVE] | None = None
 
+    @override
     def __call__(self, vehicles: InteractionInput, surroundings: Surroundings) -> Surroundings:
         """The surroundings with ``nearest_vehicle_m`` set."""
         place = vehicles.motion.position_world_m

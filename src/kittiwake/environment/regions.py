@@ -23,6 +23,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
+from typing_extensions import override
 
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.environment.obstacles.placed import q_world_from_own
@@ -127,10 +128,10 @@ class WindRegion(AbstractBox):
     pitch_rad: Real = 0.0
     roll_rad: Real = 0.0
 
+    @override
     def felt(
         self, kinematics: Kinematics, size_body_m: Vec3, surroundings: Surroundings
     ) -> Surroundings:
-        """The wind at the center, and how it differs around it."""
         overlap = self.overlap(kinematics, size_body_m)
         shear = Shear(self.wind_world_mps, overlap.slope_world_pm)
         return surroundings.blown(self.wind_world_mps * overlap.share).sheared(shear)
@@ -146,10 +147,10 @@ class ForceRegion(AbstractBox):
     pitch_rad: Real = 0.0
     roll_rad: Real = 0.0
 
+    @override
     def felt(
         self, kinematics: Kinematics, size_body_m: Vec3, surroundings: Surroundings
     ) -> Surroundings:
-        """The force's share, where it acts."""
         overlap = self.overlap(kinematics, size_body_m)
         force = self.force_world_n * overlap.share
         return surroundings.pushed(Push(force, overlap.lever_world_m.cross(force)))

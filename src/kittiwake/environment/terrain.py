@@ -17,6 +17,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -60,8 +61,8 @@ class PouredTerrain(AbstractTerrain):
             message = f"persons: [{low}, {high}] is not allowed; write the lower number first"
             raise ValueError(message)
 
+    @override
     def made(self, area: FlightArea, key: PRNGKeyArray) -> Terrain:
-        """The ground of one flight."""
         clutter_key, occlusion_key, count_key, place_key = jax.random.split(key, 4)
         classes = jnp.full((self.cells, self.cells), OPEN, jnp.int8)
         classes = poured(classes, CLUTTER, self.clutter, clutter_key)

@@ -24,6 +24,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.kinematics import Kinematics
@@ -159,6 +160,7 @@ class TransverseFilter(eqx.Module):
 class NoTurbulence(AbstractTurbulence):
     """Smooth air."""
 
+    @override
     def step(
         self,
         state: tuple[()],
@@ -166,7 +168,6 @@ class NoTurbulence(AbstractTurbulence):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], Vec3]:
-        """No gust."""
         del inputs, dt_s, key
         return state, Vec3.zero()
 
@@ -181,17 +182,15 @@ class DrydenFirstOrder(AbstractTurbulence):
 
     speed_at_6m_mps: Annotated[Real, NOT_NEGATIVE] = 2.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> Vec3:
-        """Gusts as multiples of their stationary deviations, in the middle of a long run.
-
-        QRSim instead spins up from zero over 1001 steps, which at height is shorter than T.
-        """
+        # QRSim instead spins up from zero over 1001 steps, which at height is shorter than T.
         return Vec3.of(jax.random.normal(key, (3,)))
 
+    @override
     def step(
         self, state: Vec3, inputs: tuple[Kinematics, Surroundings], dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Vec3, Vec3]:
-        """The next state and the gust velocity in the world."""
         kinematics, surroundings = inputs
         horizontal, vertical = first_order_filters(
             surroundings.height_above_ground_m,
@@ -240,10 +239,11 @@ class Dryden(AbstractTurbulence):
     speed_at_6m_mps: Annotated[Real, NOT_NEGATIVE]
     least_airspeed_mps: Annotated[Real, POSITIVE] = SMALLEST_SPEED_MPS
 
+    @override
     def init(self, key: PRNGKeyArray) -> DrydenState:
-        """A state in the middle of a long run."""
         return DrydenState.of(jax.random.normal(key, (5,)))
 
+    @override
     def step(
         self,
         state: DrydenState,
@@ -251,7 +251,6 @@ class Dryden(AbstractTurbulence):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[DrydenState, Vec3]:
-        """The next state and the gust velocity in the world."""
         kinematics, surroundings = inputs
         velocity, wind = kinematics.velocity_world_mps, surroundings.wind_world_mps
         airspeed = jnp.maximum((velocity - wind).norm(), self.least_airspeed_mps)

@@ -11,6 +11,7 @@ from typing import Annotated
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.environment.obstacles.boxes import Box
@@ -31,6 +32,7 @@ class Visible(AbstractInteraction):
 
     nearest: Annotated[int, MOST] = eqx.field(static=True, default=4)
 
+    @override
     def __call__(self, vehicles: InteractionInput, surroundings: Surroundings) -> Surroundings:
         """The surroundings with ``neighbors`` set; a vehicle alone has none."""
         count = jnp.size(vehicles.motion.position_world_m.x)

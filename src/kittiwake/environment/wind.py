@@ -12,6 +12,7 @@ import math
 from typing import Annotated
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.units import FOOT_M
@@ -32,8 +33,8 @@ CALM_BELOW_FT = 0.05
 class Calm(AbstractWind):
     """Air at rest."""
 
+    @override
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
-        """Zero at every height."""
         del height_above_ground_m, time_s
         return Vec3.zero()
 
@@ -47,8 +48,8 @@ class ShearWind(AbstractWind):
     speed_at_6m_mps: Annotated[Real, SPEED_MPS]
     from_rad: Annotated[Real, ANGLE_RAD]
 
+    @override
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
-        """The velocity of the air at a height; zero on and below the ground."""
         del time_s
         h = jnp.asarray(height_above_ground_m) / FOOT_M
         blowing = h > CALM_BELOW_FT

@@ -32,6 +32,7 @@ from typing import Annotated, Any
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -109,8 +110,8 @@ class AltitudeFusion(AbstractEstimator):
     frequency_radps: Annotated[Real, POSITIVE] = 1.5
     gravity_mps2: Annotated[Real, POSITIVE] | None = None
 
+    @override
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
-        """Refuses a vehicle without one of the sensors, or a range finder that looks elsewhere."""
         below = "{type: ultrasonic, direction_body: [0, 0, -1]}"
         needed = {
             "range": RequiredSensor(self.range, RangeMeasurement, below),
@@ -126,8 +127,8 @@ class AltitudeFusion(AbstractEstimator):
             raise ScenarioError(message)
         self.base.check(sensors)
 
+    @override
     def prepare(self, context: BuildContext) -> "AltitudeFusion":
-        """Told the ground's height and the world's gravity, if it was not told others."""
         ground, gravity = context.world.ground_z_m, context.world.gravity_mps2
         return replace(
             self,
@@ -136,12 +137,12 @@ class AltitudeFusion(AbstractEstimator):
             gravity_mps2=gravity if self.gravity_mps2 is None else self.gravity_mps2,
         )
 
+    @override
     def init(self, key: PRNGKeyArray) -> AltitudeFusionState:
-        """At the origin."""
         return self.begin(as_arrays(Start().kinematics()), key)
 
+    @override
     def begin(self, start: Kinematics, key: PRNGKeyArray) -> AltitudeFusionState:
-        """At the start."""
         nil = jnp.zeros(())
         return AltitudeFusionState(
             base=as_arrays(self.base.begin(start, key)),
@@ -153,10 +154,10 @@ class AltitudeFusion(AbstractEstimator):
             begun=jnp.asarray(False),
         )
 
+    @override
     def step(
         self, state: AltitudeFusionState, inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[AltitudeFusionState, Kinematics]:
-        """The other estimate with height and vertical velocity of the filter."""
         base, estimate = self.base.step(state.base, inputs, dt_s, key)
         q = estimate.q_world_from_body
         gravity = STANDARD_GRAVITY_MPS2 if self.gravity_mps2 is None else self.gravity_mps2

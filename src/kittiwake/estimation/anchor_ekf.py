@@ -31,6 +31,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -86,14 +87,14 @@ class AnchorEkf(AbstractEstimator):
     start_position_m: Annotated[Real, NOT_NEGATIVE] = 0.5
     start_velocity_mps: Annotated[Real, NOT_NEGATIVE] = 0.1
 
+    @override
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
-        """Refuses a vehicle without the sensor."""
         needed = RequiredSensor(self.anchors, AnchorMeasurement, "anchor-ranging")
         require_sensors(sensors, {"anchors": needed})
         self.base.check(sensors)
 
+    @override
     def prepare(self, context: BuildContext) -> "AnchorEkf":
-        """Told where the anchors are, if it was not told others."""
         there: tuple[Vec3, ...] = vars(context.sensors[self.anchors])["anchors_world_m"]
         places = there if self.anchors_world_m is None else self.anchors_world_m
         if len(places) != len(there):
@@ -104,12 +105,12 @@ class AnchorEkf(AbstractEstimator):
             raise ScenarioError(message)
         return replace(self, base=self.base.prepare(context), anchors_world_m=places)
 
+    @override
     def init(self, key: PRNGKeyArray) -> AnchorEkfState:
-        """At the origin."""
         return self.begin(as_arrays(Start().kinematics()), key)
 
+    @override
     def begin(self, start: Kinematics, key: PRNGKeyArray) -> AnchorEkfState:
-        """The start with errors."""
         mine, others = jax.random.split(key)
         deviations = jnp.stack(
             [jnp.asarray(self.start_position_m, jnp.result_type(float))] * 3
@@ -127,14 +128,14 @@ class AnchorEkf(AbstractEstimator):
             begun=jnp.asarray(False),
         )
 
+    @override
     def uncertainty(self, state: AnchorEkfState) -> Uncertainty:
-        """Of position and velocity; of the attitude it says nothing."""
         return Uncertainty(jnp.zeros((9, 9)).at[:ERRORS, :ERRORS].set(state.covariance))
 
+    @override
     def step(
         self, state: AnchorEkfState, inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[AnchorEkfState, Kinematics]:
-        """The motion carried on to now, and corrected by a new range."""
         base, estimate = self.base.step(state.base, inputs, dt_s, key)
         span_s = jnp.where(state.begun, dt_s, 0.0)
         lead = by_axis(1.0, span_s, 0.0, 1.0)

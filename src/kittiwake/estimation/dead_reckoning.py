@@ -24,6 +24,7 @@ from dataclasses import replace
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Kinematics, Start
@@ -59,22 +60,22 @@ class DeadReckoning(AbstractEstimator):
     imu: str = eqx.field(static=True, default="imu")
     gravity_mps2: Real | None = None
 
+    @override
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
-        """Refuses a vehicle without the inertial unit."""
         require_sensors(sensors, {"imu": RequiredSensor(self.imu, InertialMeasurement, "imu")})
 
+    @override
     def prepare(self, context: BuildContext) -> "DeadReckoning":
-        """Told the world's gravity."""
         if self.gravity_mps2 is not None:
             return self
         return replace(self, gravity_mps2=context.world.gravity_mps2)
 
+    @override
     def init(self, key: PRNGKeyArray) -> DeadReckoningState:
-        """At the origin."""
         return self.begin(as_arrays(Start().kinematics()), key)
 
+    @override
     def begin(self, start: Kinematics, key: PRNGKeyArray) -> DeadReckoningState:
-        """At the start."""
         del key
         belief = Belief(
             jnp.asarray(start.position_world_m.array),
@@ -86,10 +87,10 @@ class DeadReckoning(AbstractEstimator):
         nothing = ImuReading(jnp.zeros(3), jnp.zeros(3))
         return DeadReckoningState(belief, nothing, jnp.asarray(False), jnp.zeros(()))
 
+    @override
     def step(
         self, state: DeadReckoningState, inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[DeadReckoningState, Kinematics]:
-        """The motion since the last reading, to the new one or led on by the old one."""
         del key
         said: InertialMeasurement = inputs.measurements[self.imu]
         told = ImuReading(

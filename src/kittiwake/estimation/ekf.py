@@ -21,6 +21,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import POSITIVE
@@ -113,8 +114,8 @@ class Ekf(AbstractEstimator):
     gate_deviations: Annotated[Real, POSITIVE] = 5.0
     assumptions: FilterAssumptions | None = None
 
+    @override
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
-        """Refuses a vehicle that lacks a named sensor, or has another kind under its name."""
         needed = {
             parameter: RequiredSensor(name, *SENSES[parameter], optional=parameter != "imu")
             for parameter, name in self._names().items()
@@ -123,8 +124,8 @@ class Ekf(AbstractEstimator):
         }
         require_sensors(sensors, needed)
 
+    @override
     def prepare(self, context: BuildContext) -> "Ekf":
-        """With the sensors that there are, and told what it was not told."""
         there = {
             parameter: name if name in context.sensors else None
             for parameter, name in self._names().items()
@@ -132,12 +133,12 @@ class Ekf(AbstractEstimator):
         told = self.assumptions or FilterAssumptions.of(context, there.get("gnss"))
         return replace(self, **there, assumptions=told)
 
+    @override
     def init(self, key: PRNGKeyArray) -> EkfState:
-        """At the origin."""
         return self.begin(as_arrays(Start().kinematics()), key)
 
+    @override
     def begin(self, start: Kinematics, key: PRNGKeyArray) -> EkfState:
-        """The start with errors."""
         covariance = first_covariance(
             self.start_errors,
             self.gyroscope.triad,
@@ -162,14 +163,14 @@ class Ekf(AbstractEstimator):
             satellites=jnp.asarray(0, jnp.int32),
         )
 
+    @override
     def uncertainty(self, state: EkfState) -> Uncertainty:
-        """Of position, velocity and attitude."""
         return Uncertainty(state.covariance[MOTION, MOTION])
 
+    @override
     def step(
         self, state: EkfState, inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[EkfState, Kinematics]:
-        """The motion carried on to now and corrected."""
         del key
         state = self._under_these_satellites(self._carried_on(state, inputs, dt_s), inputs)
         belief, covariance = state.belief, state.covariance

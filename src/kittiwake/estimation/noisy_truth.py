@@ -8,6 +8,7 @@ axis of the body, which is normally distributed along each.
 from typing import Annotated
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
@@ -25,10 +26,10 @@ class NoisyTruth(AbstractEstimator):
     attitude_rad: Annotated[Real, NOT_NEGATIVE] = 0.005
     rate_radps: Annotated[Real, NOT_NEGATIVE] = 0.02
 
+    @override
     def step(
         self, state: tuple[()], inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], Kinematics]:
-        """The truth and its errors."""
         del dt_s
         truth = inputs.truth
         place, velocity, turn, rate = normals3(key, 4)

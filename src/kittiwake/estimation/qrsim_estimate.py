@@ -21,6 +21,7 @@ from typing import Any
 
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import (
@@ -54,18 +55,18 @@ class QRSimEstimate(AbstractEstimator):
     orientation: str = eqx.field(static=True, default="orientation")
     imu: str = eqx.field(static=True, default="imu")
 
+    @override
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
-        """Refuses a vehicle that lacks one of the sensors, or has another kind under its name."""
         needed = {
             parameter: RequiredSensor(getattr(self, parameter), measured, kind)
             for parameter, (measured, kind) in NEEDED.items()
         }
         require_sensors(sensors, needed)
 
+    @override
     def step(
         self, state: tuple[()], inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], Kinematics]:
-        """What the sensors said last."""
         del dt_s, key
         said: dict[str, Any] = inputs.measurements
         fix: GnssMeasurement = said[self.gnss]

@@ -1,6 +1,7 @@
 """The estimator that is told the truth: for models, controllers and tests without sensors."""
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
@@ -10,9 +11,9 @@ from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 class Truth(AbstractEstimator):
     """Gives the true motion as the estimate."""
 
+    @override
     def step(
         self, state: tuple[()], inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], Kinematics]:
-        """The truth, unchanged."""
         del dt_s, key
         return state, inputs.truth

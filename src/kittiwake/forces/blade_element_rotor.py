@@ -47,6 +47,7 @@ from typing import Annotated, Literal
 
 import equinox as eqx
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.wrench import Wrench
@@ -87,8 +88,8 @@ class BladeElementRotor(AbstractRotor):
             )
             raise ValueError(message)
 
+    @override
     def wrench(self, speed_radps: Real, spin: Real, flow: Flow, hub_body_m: Vec3) -> Wrench:
-        """Thrust, hub force, torque and rolling moment about the hub."""
         airspeed = flow.airspeed_at(hub_body_m)
         u, v, w = airspeed.x, airspeed.y, airspeed.z
         tip = self.radius_m * jnp.maximum(speed_radps, 0.0)
@@ -106,37 +107,37 @@ class BladeElementRotor(AbstractRotor):
             Vec3(roll * u, roll * v, -spin * lift * self.radius_m * torque),
         )
 
+    @override
     def speed_rate_radps2(self, speed_radps: Real, commanded_radps: Real) -> Real:
-        """A first-order lag."""
         return (commanded_radps - speed_radps) / self.spin_up_s
 
     @property
+    @override
     def disc_radius_m(self) -> Real:
-        """As given."""
         return self.radius_m
 
     @property
+    @override
     def speed_range_radps(self) -> tuple[Real, Real]:
-        """As given."""
         return self.min_speed_radps, self.max_speed_radps
 
     @property
+    @override
     def thrust_factor_ns2(self) -> Real:
-        """b: exact at rest in air of the design density."""
         area = self.disc_area_m2 * self.radius_m**2
         return self.design_density_kgpm3 * area * 2.0 * self.inflow_at_rest**2
 
     @property
+    @override
     def torque_factor_nms2(self) -> Real:
-        """d: exact at rest in air of the design density."""
         inflow = self.inflow_at_rest
         profile = self.profile_drag / (8.0 * self.lift_slope)
         share = profile + inflow * (self._mean_pitch - inflow / 4.0)
         return self.design_density_kgpm3 * self._lift_area_m2 * self.radius_m**3 * share
 
     @property
+    @override
     def axial_inertia_kgm2(self) -> Real:
-        """As given."""
         return self.inertia_kgm2
 
     @property

@@ -8,6 +8,8 @@ V: velocity relative to the air, in body axes. Neglected: lift, and torque by an
 pressure.
 """
 
+from typing_extensions import override
+
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.parts import AbstractForce, Flow
@@ -18,8 +20,8 @@ class LinearDrag(AbstractForce):
 
     damping_body_kgps: Vec3
 
+    @override
     def wrench(self, flow: Flow) -> Wrench:
-        """A force against the airspeed."""
         return Wrench(-_by_axis(self.damping_body_kgps, flow.airspeed_body_mps), Vec3.zero())
 
 
@@ -28,8 +30,8 @@ class QuadraticDrag(AbstractForce):
 
     drag_area_body_m2: Vec3
 
+    @override
     def wrench(self, flow: Flow) -> Wrench:
-        """A force against the airspeed."""
         airspeed = flow.airspeed_body_mps
         pressure = 0.5 * flow.surroundings.air.density_kgpm3 * airspeed.norm()
         return Wrench(-_by_axis(self.drag_area_body_m2, airspeed) * pressure, Vec3.zero())
@@ -40,8 +42,8 @@ class RotationDamping(AbstractForce):
 
     damping_body_nms: Vec3
 
+    @override
     def wrench(self, flow: Flow) -> Wrench:
-        """A torque against the rotation."""
         return Wrench(
             Vec3.zero(), -_by_axis(self.damping_body_nms, flow.angular_velocity_body_radps)
         )

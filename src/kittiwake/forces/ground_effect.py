@@ -12,6 +12,7 @@ images of a multirotor's other rotors add to it (Sanchez-Cuevas, Heredia, Ollero
 """
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.parts import AbstractGroundEffect
@@ -20,7 +21,7 @@ from kittiwake.interfaces.parts import AbstractGroundEffect
 class CheesemanBennett(AbstractGroundEffect):
     """The method of images for one rotor."""
 
+    @override
     def thrust_ratio(self, height_m: Real, radius_m: Real) -> Real:
-        """The thrust over that of free air."""
         nearness = radius_m / (4.0 * jnp.maximum(height_m, 0.5 * radius_m))
         return 1.0 / (1.0 - nearness * nearness)

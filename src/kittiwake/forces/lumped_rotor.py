@@ -17,6 +17,7 @@ The motor follows its command like a first-order lag, more slowly up or down if 
 from typing import Annotated
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.wrench import Wrench
@@ -43,8 +44,8 @@ class LumpedRotor(AbstractRotor):
     drag_ns2pm: Annotated[Real, NOT_NEGATIVE] = 0.0
     flapping_ns2: Annotated[Real, NOT_NEGATIVE] = 0.0
 
+    @override
     def wrench(self, speed_radps: Real, spin: Real, flow: Flow, hub_body_m: Vec3) -> Wrench:
-        """Thrust, rotor drag, flapping moment and torque about the hub."""
         square = speed_radps * speed_radps
         thrust = Vec3(0.0, 0.0, self.thrust_ns2 * square)
         torque = Vec3(0.0, 0.0, -spin * self.torque_nms2 * square)
@@ -55,34 +56,34 @@ class LumpedRotor(AbstractRotor):
         flapping = along.cross(UP) * self.flapping_ns2
         return Wrench(thrust + lift - by_speed * speed_radps, torque + flapping * speed_radps)
 
+    @override
     def speed_rate_radps2(self, speed_radps: Real, commanded_radps: Real) -> Real:
-        """A first-order lag."""
         gap = commanded_radps - speed_radps
         if self.spin_down_s is None:
             return gap / self.spin_up_s
         return gap / jnp.where(gap > 0.0, self.spin_up_s, self.spin_down_s)
 
     @property
+    @override
     def disc_radius_m(self) -> Real:
-        """As given."""
         return self.radius_m
 
     @property
+    @override
     def speed_range_radps(self) -> tuple[Real, Real]:
-        """As given."""
         return self.min_speed_radps, self.max_speed_radps
 
     @property
+    @override
     def thrust_factor_ns2(self) -> Real:
-        """As given."""
         return self.thrust_ns2
 
     @property
+    @override
     def torque_factor_nms2(self) -> Real:
-        """As given."""
         return self.torque_nms2
 
     @property
+    @override
     def axial_inertia_kgm2(self) -> Real:
-        """As given."""
         return self.inertia_kgm2

@@ -6,6 +6,7 @@ from typing import Annotated
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.columns import column_names, to_columns
@@ -80,6 +81,7 @@ class Condition(eqx.Module):
         low = True if self.below is None else value < self.below
         return jnp.logical_and(high, low)
 
+    @override
     def __str__(self) -> str:
         name, unit = _in_words(self.quantity)
         sides = (("above", self.above), ("below", self.below))

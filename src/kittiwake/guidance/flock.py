@@ -9,6 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import VelocityYaw
@@ -73,8 +74,8 @@ class Flock(AbstractGuidance):
             raise ValueError(message) from None
 
     @property
+    @override
     def behavior_names(self) -> tuple[str, ...]:
-        """By their kinds, counted from the second of a kind on."""
         seen: Counter[str] = Counter()
         names: list[str] = []
         for behavior in self.behaviors:
@@ -84,22 +85,22 @@ class Flock(AbstractGuidance):
         return tuple(names)
 
     @property
+    @override
     def requires_radio(self) -> bool:
-        """Always."""
         return True
 
     @property
+    @override
     def follows(self) -> bool:
-        """If one of its behaviors does."""
         return any(behavior.follows for behavior in self.behaviors)
 
     @property
+    @override
     def feeds_forward(self) -> bool:
-        """If it is asked to."""
         return self.feed_forward
 
+    @override
     def prepare(self, context: BuildContext) -> "Flock":
-        """The same with its behaviors in the world in which they will be flown."""
         ready: list[AbstractBehavior] = []
         for i, behavior in enumerate(self.behaviors):
             try:
@@ -111,19 +112,19 @@ class Flock(AbstractGuidance):
             return self
         return replace(self, behaviors=tuple(ready))
 
+    @override
     def command_types(self) -> tuple[type[VelocityYaw]]:
-        """A velocity."""
         return (VelocityYaw,)
 
+    @override
     def init(self, key: PRNGKeyArray) -> FlockState:
-        """Not begun."""
         del key
         return FlockState(InitialPose.ahead(), self._flags(self.active))
 
+    @override
     def step(
         self, state: FlockState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[FlockState, VelocityYaw]:
-        """The velocity that is wanted now."""
         del dt_s, key
         assert inputs.neighbors is not None, "a world with flocks has a radio"
         beginning = state.beginning.at(inputs.estimate)
@@ -157,8 +158,8 @@ class Flock(AbstractGuidance):
             whole = whole + wish
         return whole.shortened(self.limit_mps)
 
+    @override
     def with_active_behaviors(self, state: FlockState, behaviors: Sequence[str]) -> FlockState:
-        """The state in which only the named behaviors count."""
         return replace(state, active=self._flags(behaviors))
 
     def _flags(self, behaviors: Sequence[str] | None) -> Bool[Array, " behaviors"]:

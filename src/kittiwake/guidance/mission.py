@@ -18,6 +18,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.bounds import POSITIVE
@@ -149,22 +150,22 @@ class Mission(AbstractGuidance):
         return names
 
     @property
+    @override
     def requires_radio(self) -> bool:
-        """If one of its tasks does."""
         return any(step.do.requires_radio for step in self.steps)
 
     @property
+    @override
     def follows(self) -> bool:
-        """If one of its tasks does."""
         return any(step.do.follows for step in self.steps)
 
     @property
+    @override
     def feeds_forward(self) -> bool:
-        """If one of its tasks does."""
         return any(step.do.feeds_forward for step in self.steps)
 
+    @override
     def prepare(self, context: BuildContext) -> "Mission":
-        """The same with its tasks as they will be flown, each from where the one before leads."""
         for i, step in enumerate(self.steps):
             if step.until is not None:
                 step.until.check(context, f"steps.{i}.until")
@@ -182,12 +183,12 @@ class Mission(AbstractGuidance):
             place = step.do.leads_to(there)
         return replace(self, steps=tuple(steps))
 
+    @override
     def command_types(self) -> tuple[type[Command], ...]:
-        """Those of all its tasks."""
         return tuple(dict.fromkeys(kind for step in self.steps for kind in step.do.command_types()))
 
+    @override
     def init(self, key: PRNGKeyArray) -> MissionState:
-        """Before the first step."""
         none = _whole(0)
         return MissionState(
             step=none,
@@ -203,10 +204,10 @@ class Mission(AbstractGuidance):
             steps=tuple(as_arrays(self._fresh(i, key)) for i in range(len(self.steps))),
         )
 
+    @override
     def step(
         self, state: MissionState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[MissionState, Any]:
-        """What the present step asks for, or the one that begins now."""
         state = self._continued(state, inputs, dt_s, key)
         own = replace(inputs, time_s=inputs.time_s - state.began_s)
         branches = [
@@ -216,14 +217,14 @@ class Mission(AbstractGuidance):
         return replace(state, steps=steps), asked
 
     @property
+    @override
     def behavior_names(self) -> tuple[str, ...]:
-        """Those that all of its flocks have, in the order of the first one."""
         flocks = [step.do.behavior_names for step in self.steps if step.do.requires_radio]
         first = flocks[0] if flocks else ()
         return tuple(name for name in first if all(name in names for names in flocks))
 
+    @override
     def with_active_behaviors(self, state: MissionState, behaviors: Sequence[str]) -> MissionState:
-        """In all steps that are flocks, each of which must have them."""
         flocks = [i for i, step in enumerate(self.steps) if step.do.requires_radio]
         if not flocks:
             message = f"no step of this mission has behaviors; its steps: {', '.join(self.names)}"
@@ -233,12 +234,12 @@ class Mission(AbstractGuidance):
             steps[i] = self.steps[i].do.with_active_behaviors(steps[i], behaviors)
         return replace(state, steps=tuple(steps))
 
+    @override
     def finished(self, state: MissionState) -> Flag:
-        """After the last step, if that was done in its time."""
         return jnp.logical_and(state.done, jnp.logical_not(state.cut_short))
 
+    @override
     def phases(self) -> tuple[str, ...]:
-        """Each part of each step, by what made the step begin; then how the mission ended."""
         parts = [
             _said(name, text, part, cause)
             for cause in self._causes()
@@ -247,8 +248,8 @@ class Mission(AbstractGuidance):
         ]
         return (*parts, "mission ended, for the time of its last step was up", "mission done")
 
+    @override
     def phase(self, state: MissionState) -> Int[Array, ""]:
-        """The present one."""
         counts = [len(step.do.phases()) for step in self.steps]
         first = [0, *accumulate(counts)]
         parts = [
@@ -259,27 +260,23 @@ class Mission(AbstractGuidance):
         last = len(self._causes()) * first[-1] + jnp.where(state.cut_short, 0, 1)
         return jnp.where(state.done, last, part)
 
+    @override
     def legs(self, state: MissionState) -> Int[Array, ""]:
-        """Of all steps so far."""
         return state.legs + self._legs(state)[state.step]
 
+    @override
     def planned_legs(self) -> int | None:
-        """Of all steps, each done once; None where none has waypoints."""
         planned = [step.do.planned_legs() for step in self.steps]
         known = [legs for legs in planned if legs is not None]
         return sum(known) if known else None
 
     @property
+    @override
     def step_names(self) -> tuple[str, ...]:
-        """Its steps."""
         return tuple(self.names)
 
+    @override
     def jump_to_step(self, state: MissionState, name: str) -> MissionState:
-        """The state in which somebody has asked for a step.
-
-        Raises:
-            CommandError: if there is no step of this name.
-        """
         if name not in self.names:
             message = f"there is no step '{name}'. {did_you_mean(name, self.names)}"
             raise CommandError(message)

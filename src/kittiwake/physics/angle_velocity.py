@@ -37,6 +37,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.contact.deck import Deck
 from kittiwake.contact.engine import NO_TURNING, Collider, ContactMotion, box_of
@@ -95,18 +96,18 @@ class AngleVelocity(AbstractDynamics):
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="heun")
 
+    @override
     def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
-        """Mass and thrust."""
         given = {"mass_kg": self.mass_kg, "max_thrust_n": self.max_thrust_n}
         return super().vehicle_parameters(gravity_mps2) | given
 
     @property
+    @override
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
-        """Rotors only push upwards, and only so much."""
         return {"thrust_n": (0.0, self.max_thrust_n)}
 
+    @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> AngleVelocityState:
-        """At the start with the thrust of hovering."""
         thrust_n = self.mass_kg * surroundings.gravity_mps2
         rotation = RotationZYX.of(start.euler_world_from_body)
         return AngleVelocityState(
@@ -120,6 +121,7 @@ class AngleVelocity(AbstractDynamics):
             thrust_n=thrust_n,
         )
 
+    @override
     def step(
         self,
         state: AngleVelocityState,
@@ -128,7 +130,6 @@ class AngleVelocity(AbstractDynamics):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> AngleVelocityState:
-        """One step with command, wind and gravity held."""
         del key
         wanted = command.q_world_from_body.to_euler()
         angles = state.euler_world_from_body
@@ -195,8 +196,8 @@ class AngleVelocity(AbstractDynamics):
             return drag_and_thrust
         return drag_and_thrust + rotation.body_from_reference(push.force_world_n) / self.mass_kg
 
+    @override
     def kinematics(self, state: AngleVelocityState) -> Kinematics:
-        """Where the vehicle is and how it moves."""
         euler = state.euler_world_from_body
         return Kinematics(
             position_world_m=state.position_world_m,
@@ -208,15 +209,15 @@ class AngleVelocity(AbstractDynamics):
             specific_force_body_mps2=state.specific_force_body_mps2,
         )
 
+    @override
     def collider(self) -> Collider:
-        """The box around it; its angles follow their commands whatever it touches."""
         solids = box_of(self.size_body_m)
         return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
 
+    @override
     def apply_contact(
         self, state: AngleVelocityState, carried: ContactMotion
     ) -> AngleVelocityState:
-        """Elsewhere and at another velocity, with the angles that it was led to."""
         motion = carried.motion
         return replace(
             state,
@@ -225,12 +226,12 @@ class AngleVelocity(AbstractDynamics):
             specific_force_body_mps2=motion.specific_force_body_mps2,
         )
 
+    @override
     def actuators(self, state: AngleVelocityState) -> dict[str, Real]:
-        """The thrust."""
         return {"thrust_n": state.thrust_n}
 
+    @override
     def limits(self, state: AngleVelocityState) -> tuple[Limit, ...]:
-        """Where the angles lose their meaning, and the speeds that nobody has compared."""
         euler, largest = state.euler_world_from_body, self.max_angle_rad
         key = "parameters.max_angle_rad"
         speed = state.velocity_world_mps.norm()

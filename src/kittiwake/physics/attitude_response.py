@@ -28,6 +28,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.contact.deck import Deck
 from kittiwake.contact.engine import NO_TURNING, Collider, ContactMotion, box_of
@@ -105,8 +106,8 @@ class AttitudeResponse(AbstractDynamics):
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="heun")
 
+    @override
     def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
-        """Mass and thrust, and how its autopilot answers the sticks at rest."""
         return {
             **super().vehicle_parameters(gravity_mps2),
             "mass_kg": self.mass_kg,
@@ -117,8 +118,8 @@ class AttitudeResponse(AbstractDynamics):
         }
 
     @property
+    @override
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
-        """What the source's inputs take."""
         return {
             "pitch_rad": (-0.9, 0.9),
             "roll_rad": (-0.9, 0.9),
@@ -127,8 +128,8 @@ class AttitudeResponse(AbstractDynamics):
             "battery_v": (9.0, 12.0),
         }
 
+    @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> AttitudeResponseState:
-        """At the start with the thrust that balances the weight."""
         pose = EulerPose(start.position_world_m, start.euler_world_from_body)
         motion = AttitudeResponseMotion(
             start.velocity_body_mps,
@@ -145,6 +146,7 @@ class AttitudeResponse(AbstractDynamics):
         pushed = self._pushed_body_mps2(pose, surroundings)
         return AttitudeResponseState(Phase(pose, motion), swap_flu_frd(specific_force) + pushed)
 
+    @override
     def step(
         self,
         state: AttitudeResponseState,
@@ -153,7 +155,6 @@ class AttitudeResponse(AbstractDynamics):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> AttitudeResponseState:
-        """One step; command, noise and the wind in body axes are held over all stages."""
         pushed = self._pushed_body_mps2(state.phase.configuration, surroundings)
         noise = self._draw_noise(key)
         noise = Disturbance(noise.linear_body_mps2 + pushed, noise.angular_body_radps2)
@@ -220,8 +221,8 @@ class AttitudeResponse(AbstractDynamics):
         limited = jnp.minimum(slew, (ceiling - thrust_n) / dt_s)
         return jnp.where(throttle < self.slow_throttle, self.slow_thrust_rate_per_s * gap, limited)
 
+    @override
     def kinematics(self, state: AttitudeResponseState) -> Kinematics:
-        """Where the vehicle is and how it moves."""
         pose, motion = state.phase.configuration, state.phase.motion
         rotation = RotationZYX.of(swap_euler(pose.euler_world_from_body))
         velocity_ned = rotation.reference_from_body(swap_flu_frd(motion.velocity_body_mps))
@@ -235,15 +236,15 @@ class AttitudeResponse(AbstractDynamics):
             specific_force_body_mps2=state.specific_force_body_mps2,
         )
 
+    @override
     def collider(self) -> Collider:
-        """The box around it; its autopilot holds its angles against whatever it touches."""
         solids = box_of(self.size_body_m)
         return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
 
+    @override
     def apply_contact(
         self, state: AttitudeResponseState, carried: ContactMotion
     ) -> AttitudeResponseState:
-        """Elsewhere and at another velocity, in the attitude that its response has led to."""
         motion, pose = carried.motion, state.phase.configuration
         rotation = RotationZYX.of(pose.euler_world_from_body)
         return eqx.tree_at(
@@ -260,12 +261,12 @@ class AttitudeResponse(AbstractDynamics):
             ),
         )
 
+    @override
     def actuators(self, state: AttitudeResponseState) -> dict[str, Real]:
-        """The thrust."""
         return {"thrust_n": state.phase.motion.thrust_n}
 
+    @override
     def limits(self, state: AttitudeResponseState) -> tuple[Limit, ...]:
-        """The limits within which the model was identified."""
         euler = state.phase.configuration.euler_world_from_body
         velocity = state.phase.motion.velocity_body_mps
         omega = state.phase.motion.angular_velocity_body_radps

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from typing import Any
 
 import equinox as eqx
+from typing_extensions import override
 
 from kittiwake.contact.deck import Deck
 from kittiwake.contact.engine import Collider, ContactMotion, ContactParameters, box_of
@@ -96,26 +97,26 @@ class AbstractBody(AbstractDynamics):
         return rate.velocity_world_mps, rate.angular_velocity_body_radps
 
     @property
+    @override
     def standing_height_m(self) -> Real | None:
-        """On its feet."""
         return None if self.landing_gear is None else self.landing_gear.standing_height_m
 
     @property
+    @override
     def reach_m(self) -> Real | None:
-        """Of its feet."""
         return None if self.landing_gear is None else self.landing_gear.reach_m
 
+    @override
     def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
-        """Refuses steps that its feet cannot follow."""
         if self.landing_gear is not None:
             self.landing_gear.check_rate(self.body, self.integrator, rate_hz, gravity_mps2)
 
+    @override
     def ground_contact(self, state: Any) -> GroundContact | None:
-        """How it stands."""
         return state.flight.ground_contact
 
+    @override
     def collider(self) -> Collider:
-        """Its feet, and over them the box around it."""
         inertia = self.body.inertia_kgm2
         feet, grip = (), ContactParameters()
         if self.landing_gear is not None:
@@ -141,8 +142,8 @@ class AbstractBody(AbstractDynamics):
     def with_twist(self, motion: Any, twist: Twist) -> Any:
         """What evolves beside the pose, with another twist."""
 
+    @override
     def apply_contact(self, state: Any, carried: ContactMotion) -> Any:
-        """With another pose and twist; actuators as they are."""
         motion = carried.motion
         phase = Phase(
             Pose(motion.position_world_m, motion.q_world_from_body),

@@ -38,6 +38,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.contact.deck import Deck
 from kittiwake.contact.engine import Collider, ContactMotion, box_of
@@ -156,8 +157,8 @@ class MarineVessel(AbstractDynamics):
             )
             raise ValueError(message)
 
+    @override
     def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
-        """Mass and damping of surge and yaw, and what its propellers give."""
         damping, left = self.damping, self.left_propeller
         return {
             **super().vehicle_parameters(gravity_mps2),
@@ -175,24 +176,20 @@ class MarineVessel(AbstractDynamics):
         }
 
     @property
+    @override
     def air_height_m(self) -> Real:
-        """Of its deck, or half way up."""
         return 0.5 * self.size_body_m.z if self.deck is None else self.deck.center_body_m.z
 
     @property
+    @override
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
-        """The shafts' range."""
         return {
             "left_radps": self.left_propeller.speed_range_radps,
             "right_radps": self.right_propeller.speed_range_radps,
         }
 
+    @override
     def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
-        """Refuses steps that its shafts or its heaving cannot follow.
-
-        Raises:
-            ScenarioError: with the lowest rate.
-        """
         stiffness = self.water_density_kgpm3 * gravity_mps2 * self.hydrostatics.waterplane_area_m2
         swing_radps = math.sqrt(float(stiffness) / float(self._matrix().masses_kg.z))
         lags = [float(propeller.lag_s) for propeller in self._propellers]
@@ -205,12 +202,8 @@ class MarineVessel(AbstractDynamics):
             )
             raise ScenarioError(message)
 
+    @override
     def check_start(self, start: Start) -> None:
-        """Refuses a start beyond ``max_tilt_rad``.
-
-        Raises:
-            ScenarioError: with the angle.
-        """
         for name in ("roll_rad", "pitch_rad"):
             angle = float(getattr(start, name))
             if abs(angle) > float(self.max_tilt_rad):
@@ -220,8 +213,8 @@ class MarineVessel(AbstractDynamics):
                 )
                 raise ScenarioError(message)
 
+    @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> MarineVesselState:
-        """At the start, the shafts at rest."""
         pose, twist = begun(start)
         zero = jnp.zeros_like(jnp.asarray(pose.position_world_m.x, float))
         motion = MarineMotion(twist, (zero, zero))
@@ -230,6 +223,7 @@ class MarineVessel(AbstractDynamics):
         force = pose.q_world_from_body.inverse().rotate(felt)
         return MarineVesselState(FlightState(Phase(pose, motion), force, None))
 
+    @override
     def step(
         self,
         state: MarineVesselState,
@@ -238,7 +232,6 @@ class MarineVessel(AbstractDynamics):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> MarineVesselState:
-        """One step with command, water and air held over it."""
         del key
         began = state.flight.phase
 
@@ -269,12 +262,12 @@ class MarineVessel(AbstractDynamics):
         twist_rate = fusion_barrier(self._twist_rate, pose, motion, surroundings)
         return Phase(pose_rate(pose, motion.twist), MarineMotion(twist_rate, rates))
 
+    @override
     def kinematics(self, state: MarineVesselState) -> Kinematics:
-        """Where the body's origin is and how it moves."""
         return state.flight.kinematics(state.flight.phase.motion.twist)
 
+    @override
     def collider(self) -> Collider:
-        """The box around it, about its origin, and its payload."""
         added, about = self.added_mass_body_kg, self.added_inertia_body_kgm2
         level_kg = 0.5 * float(added.x + added.y)
         mass_kg, center, inertia = self._with_payload()
@@ -302,8 +295,8 @@ class MarineVessel(AbstractDynamics):
         )
         return mass_kg, np.asarray(center), np.asarray(inertia)
 
+    @override
     def apply_contact(self, state: MarineVesselState, carried: ContactMotion) -> MarineVesselState:
-        """Pushed and turned by contact; the shafts as they are."""
         pose, motion = state.flight.phase.configuration, state.flight.phase.motion
         q, half_s = pose.q_world_from_body, 0.5 * carried.dt_s
         along = q.inverse().rotate(carried.impulse_world_ns)
@@ -322,13 +315,13 @@ class MarineVessel(AbstractDynamics):
         later = Phase(moved, MarineMotion(twist, motion.speeds_radps))
         return MarineVesselState(FlightState(later, force, None))
 
+    @override
     def actuators(self, state: MarineVesselState) -> dict[str, Real]:
-        """The shafts' speeds."""
         left, right = state.flight.phase.motion.speeds_radps
         return {"left_radps": left, "right_radps": right}
 
+    @override
     def limits(self, state: MarineVesselState) -> tuple[Limit, ...]:
-        """Roll and pitch, beyond which nothing here brings a vessel back."""
         euler = state.flight.phase.configuration.q_world_from_body.to_euler()
         key, largest = "parameters.max_tilt_rad", self.max_tilt_rad
         return (

@@ -33,6 +33,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
+from typing_extensions import override
 
 from kittiwake.contact.deck import FIRST_DECK, GROUND
 from kittiwake.contact.engine import (
@@ -88,8 +89,8 @@ class Mujoco(AbstractPhysics):
 
     substep_s: Annotated[Real, POSITIVE] = SUBSTEP_S
 
+    @override
     def engine(self, world: World, vehicles: Mapping[str, Vehicle]) -> "MujocoEngine":
-        """The model of all bodies."""
         colliders = {name: _collider(name, vehicle) for name, vehicle in vehicles.items()}
         machine = _Machine(world, list(colliders.items()))
         _refuse_overlaps(machine, world, vehicles)
@@ -102,10 +103,10 @@ class MujocoEngine(AbstractContactEngine):
     machine: "_Machine" = eqx.field(static=True)
     substep_s: float = eqx.field(static=True)
 
+    @override
     def contacts(
         self, before: Motions, after: Motions, present: Bool[Array, " bodies"], dt_s: float
     ) -> Contacts:
-        """By a call for each world; it has no derivatives."""
         count, real = len(self.machine.bodies), np.dtype(jnp.result_type(before))
         numbers = [_words(jnp.asarray(motions)) for motions in (before, after)]
         whole = jax.ShapeDtypeStruct((count,), jnp.int32)

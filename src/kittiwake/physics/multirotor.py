@@ -23,6 +23,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.contact.deck import Deck
 from kittiwake.core.bounds import POSITIVE
@@ -112,17 +113,17 @@ class Multirotor(AbstractBody):
                 raise ValueError(message)
 
     @property
+    @override
     def body(self) -> RigidBody:
-        """What the wrench moves."""
         return RigidBody(self.mass_kg, self.inertia_kgm2)
 
     @property
+    @override
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
-        """The motors' range."""
         return {f"speeds_{i}_radps": self.rotor.speed_range_radps for i in range(len(self.spins))}
 
+    @override
     def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
-        """Mass and inertia, and what its rotors give at rest."""
         rotor, (_, fastest) = self.rotor, self.rotor.speed_range_radps
         return {
             **super().vehicle_parameters(gravity_mps2),
@@ -136,8 +137,8 @@ class Multirotor(AbstractBody):
             "max_speed_radps": fastest,
         }
 
+    @override
     def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
-        """Refuses steps that its feet or its motors cannot follow."""
         super().check_rate(rate_hz, gravity_mps2)
         slowest, fastest = map(float, self.rotor.speed_range_radps)
         lag_per_s = max(
@@ -151,8 +152,8 @@ class Multirotor(AbstractBody):
             )
             raise ScenarioError(message)
 
+    @override
     def warnings(self, gravity_mps2: Real) -> tuple[str, ...]:
-        """That it cannot lift itself."""
         fastest = float(self.rotor.speed_range_radps[1])
         thrust_n = len(self.spins) * float(self.rotor.thrust_factor_ns2) * fastest**2
         weight_n = float(self.mass_kg * gravity_mps2)
@@ -160,8 +161,8 @@ class Multirotor(AbstractBody):
             return ()
         return (f"its rotors lift {thrust_n:.3g} N at most, and it weighs {weight_n:.3g} N",)
 
+    @override
     def hover_wrench(self, flow: Flow) -> Wrench:
-        """Of the rotors that turn on evenly, with what their momentum does, and of other forces."""
         speeds = self._hover_speeds(flow.surroundings.gravity_mps2)
         wrench, momentum = self._wrench(flow, speeds), self._gyroscopic(speeds)
         if momentum is None:
@@ -169,14 +170,15 @@ class Multirotor(AbstractBody):
         turning = flow.angular_velocity_body_radps.cross(momentum)
         return Wrench(wrench.force_body_n, wrench.torque_body_nm - turning)
 
+    @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> MultirotorState:
-        """At the start, the rotors at the speed that carries the weight."""
         pose, twist = begun(start)
         motion = RotorMotion(twist, self._hover_speeds(surroundings.gravity_mps2))
         wrench = self._wrench(flow_around(pose, twist, surroundings), motion.speeds_radps)
         flight = self.flight_begun(Phase(pose, motion), wrench, surroundings)
         return MultirotorState(flight, None if self.battery is None else self.battery.init())
 
+    @override
     def step(
         self,
         state: MultirotorState,
@@ -185,7 +187,6 @@ class Multirotor(AbstractBody):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> MultirotorState:
-        """One step with command and wind held over it."""
         del key
         began = state.flight
         before = began.phase.motion.twist
@@ -201,22 +202,22 @@ class Multirotor(AbstractBody):
         flight = advanced(phase, before, phase.motion.twist, outside, dt_s)
         return MultirotorState(flight, self._drained(state, surroundings, dt_s))
 
+    @override
     def with_twist(self, motion: RotorMotion, twist: Twist) -> RotorMotion:
-        """The rotors turn on."""
         return RotorMotion(twist, motion.speeds_radps)
 
+    @override
     def kinematics(self, state: MultirotorState) -> Kinematics:
-        """Where the vehicle is and how it moves."""
         return state.flight.kinematics(state.flight.phase.motion.twist)
 
+    @override
     def actuators(self, state: MultirotorState) -> dict[str, Real]:
-        """The rotors' speeds, and how the battery is."""
         speeds = state.flight.phase.motion.speeds_radps
         turning = {f"rotor_{i}_radps": speed for i, speed in enumerate(speeds)}
         return turning if self.battery is None else turning | self.battery.readings(state.battery)
 
+    @override
     def wake(self, state: MultirotorState) -> Wake:
-        """The air of all rotors' thrust."""
         speeds = state.flight.phase.motion.speeds_radps
         thrust_n = self.rotor.thrust_factor_ns2 * sum(speed * speed for speed in speeds)
         return Wake(thrust_n, len(speeds) * math.pi * self.rotor.disc_radius_m**2)

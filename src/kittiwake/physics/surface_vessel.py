@@ -35,6 +35,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.contact.deck import Deck
 from kittiwake.contact.engine import Collider, ContactMotion, box_of
@@ -125,8 +126,8 @@ class SurfaceVessel(AbstractDynamics):
                 )
                 raise ValueError(message)
 
+    @override
     def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
-        """What its rudder and its propellers take."""
         return {
             **super().vehicle_parameters(gravity_mps2),
             "max_rudder_rad": self.rudder.max_angle_rad,
@@ -134,17 +135,17 @@ class SurfaceVessel(AbstractDynamics):
         }
 
     @property
+    @override
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
-        """The rudder's stops and the propeller's strongest push and pull."""
         angle, thrust = self.rudder.max_angle_rad, self.max_thrust_n
         return {"rudder_rad": (-angle, angle), "thrust_n": (-thrust, thrust)}
 
+    @override
     def check_start(self, start: Start) -> None:
-        """Refuses what surge, sway and yaw do not hold."""
         check_level(start)
 
+    @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> SurfaceVesselState:
-        """At the start, rudder amidships and without thrust."""
         position, velocity = start.position_world_m, start.velocity_world_mps
         yaw = start.euler_world_from_body.yaw_rad
         surge, sway = _in_body(velocity, yaw)
@@ -165,6 +166,7 @@ class SurfaceVessel(AbstractDynamics):
         specific_force = _tilted(specific_force, riding)
         return SurfaceVesselState(phase, position.z, zero, specific_force, riding)
 
+    @override
     def step(
         self,
         state: SurfaceVesselState,
@@ -173,7 +175,6 @@ class SurfaceVessel(AbstractDynamics):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> SurfaceVesselState:
-        """One step; thrust, wind and current in the world are held over it."""
         del key
         began = state.phase
         angle, rate = self.rudder.start_and_rate(began.motion.rudder_rad, command.rudder_rad, dt_s)
@@ -238,8 +239,8 @@ class SurfaceVessel(AbstractDynamics):
             ),
         )
 
+    @override
     def kinematics(self, state: SurfaceVesselState) -> Kinematics:
-        """Where the vessel is and how it moves."""
         pose, motion = state.phase.configuration, state.phase.motion
         if state.riding is not None:
             return self._riding(state, state.riding)
@@ -273,8 +274,8 @@ class SurfaceVessel(AbstractDynamics):
             specific_force_body_mps2=state.specific_force_body_mps2,
         )
 
+    @override
     def collider(self) -> Collider:
-        """The box around it; heave, roll and pitch are the water's affair."""
         added = self.added_mass
         level_kg = 0.5 * float(added.surge_kg + added.sway_kg)
         return Collider(
@@ -287,10 +288,10 @@ class SurfaceVessel(AbstractDynamics):
             added=(level_kg, level_kg, 0.0, 0.0, 0.0, float(added.yaw_kgm2)),
         )
 
+    @override
     def apply_contact(
         self, state: SurfaceVesselState, carried: ContactMotion
     ) -> SurfaceVesselState:
-        """Pushed along and turned about by contact, on the water as it was."""
         pose, motion = state.phase.configuration, state.phase.motion
         x_ns, y_ns = _in_body(carried.impulse_world_ns, pose.yaw_rad)
         n_nms = carried.impulse_body_nms.z
@@ -316,8 +317,8 @@ class SurfaceVessel(AbstractDynamics):
             specific_force_body_mps2=carried.motion.specific_force_body_mps2,
         )
 
+    @override
     def actuators(self, state: SurfaceVesselState) -> dict[str, Real]:
-        """The rudder's angle and the thrust."""
         return {"rudder_rad": state.phase.motion.rudder_rad, "thrust_n": state.thrust_n}
 
     def _lateral_mass(self) -> tuple[Real, Real, Real]:

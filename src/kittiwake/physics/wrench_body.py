@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.contact.deck import Deck
 from kittiwake.core.bounds import POSITIVE
@@ -58,12 +59,12 @@ class WrenchBody(AbstractBody):
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
 
     @property
+    @override
     def body(self) -> RigidBody:
-        """What the wrench moves."""
         return RigidBody(self.mass_kg, self.inertia_kgm2, self.added_mass)
 
+    @override
     def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
-        """Mass and inertia; it takes any thrust."""
         return {
             **super().vehicle_parameters(gravity_mps2),
             "mass_kg": self.mass_kg,
@@ -71,17 +72,18 @@ class WrenchBody(AbstractBody):
             "max_thrust_n": UNLIMITED_N,
         }
 
+    @override
     def hover_wrench(self, flow: Flow) -> Wrench:
-        """The thrust that carries the weight, and what else pushes."""
         weight_n = self.mass_kg * flow.surroundings.gravity_mps2
         return Wrench(Vec3(0.0, 0.0, weight_n), Vec3.zero()) + self._wrench(flow)
 
+    @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> WrenchBodyState:
-        """At the start; nothing pushes yet but air and world."""
         pose, twist = begun(start)
         wrench = self._wrench(flow_around(pose, twist, surroundings))
         return WrenchBodyState(self.flight_begun(Phase(pose, twist), wrench, surroundings), 0.0)
 
+    @override
     def step(
         self,
         state: WrenchBodyState,
@@ -90,7 +92,6 @@ class WrenchBody(AbstractBody):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> WrenchBodyState:
-        """One step with command and wind held over it."""
         del key
         thrust_n = jnp.maximum(command.thrust_n, 0.0)
         commanded = Wrench(Vec3(0.0, 0.0, thrust_n), command.torque_body_nm)
@@ -111,21 +112,21 @@ class WrenchBody(AbstractBody):
         flight = advanced(phase, before, phase.motion, outside, dt_s)
         return WrenchBodyState(flight, thrust_n)
 
+    @override
     def with_twist(self, motion: Twist, twist: Twist) -> Twist:
-        """That one."""
         del motion
         return twist
 
+    @override
     def kinematics(self, state: WrenchBodyState) -> Kinematics:
-        """Where the vehicle is and how it moves."""
         return state.flight.kinematics(state.flight.phase.motion)
 
+    @override
     def actuators(self, state: WrenchBodyState) -> dict[str, Real]:
-        """The thrust."""
         return {"thrust_n": state.thrust_n}
 
+    @override
     def wake(self, state: WrenchBodyState) -> Wake:
-        """The air of its thrust, where the disc that this goes through is known."""
         if self.disc_area_m2 is None:
             return NO_WAKE
         return Wake(state.thrust_n, self.disc_area_m2)

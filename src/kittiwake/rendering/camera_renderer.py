@@ -11,6 +11,7 @@ from weakref import WeakSet, finalize
 
 import numpy as np
 from jaxtyping import Bool
+from typing_extensions import override
 
 from kittiwake.core.extras import optional
 from kittiwake.interfaces.renderer import AbstractRenderer, ImageFormat, Picture, Places, Shot
@@ -56,8 +57,8 @@ class MujocoRenderer(AbstractRenderer):
         _DRAWING.add(self)
         finalize(self, _give_back, self.canvases).atexit = False
 
+    @override
     def picture(self, frame: ImageFormat, shot: Shot, places: Places) -> Picture:
-        """Waits for the thread that draws."""
         return draw(lambda: self._drawn(frame, shot, places))
 
     def _drawn(self, frame: ImageFormat, shot: Shot, places: Places) -> Picture:

@@ -16,6 +16,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from typing_extensions import override
 
 from kittiwake.analysis.table import FAULTS
 from kittiwake.core.errors import CommandError, KittiwakeError, did_you_mean
@@ -102,6 +103,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._later: list[Request] = []
         self._notices: SimpleQueue[Notice] = SimpleQueue()
 
+    @override
     def __exit__(self, *_: object) -> None:
         self._workshop.close()
 

@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from typing import Any, Literal
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.analysis.flock import flock_metrics
 from kittiwake.analysis.log import Log
@@ -49,6 +50,7 @@ class Simulation:
         self.program = self._program()
         self._stepper: Stepper | None = None
 
+    @override
     def __repr__(self) -> str:
         """The scenario in a line."""
         scenario = self.scenario

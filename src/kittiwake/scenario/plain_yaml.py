@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import yaml
+from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario.problems import KeyPath, Plain, shortened
@@ -335,10 +336,12 @@ def _syntax_sentence(error: yaml.MarkedYAMLError) -> str:
 class _Dumper(yaml.SafeDumper):
     """Quotes every text that YAML 1.1 or 1.2 would take for something else, and repeats aliases."""
 
+    @override
     def ignore_aliases(self, data: object) -> bool:
         del data
         return True
 
+    @override
     def represent_list(self, data: Iterable[Plain]) -> yaml.SequenceNode:
         flat = not any(isinstance(item, dict | list | tuple) for item in data)
         return self.represent_sequence(_TAG_PREFIX + "seq", data, flow_style=flat)

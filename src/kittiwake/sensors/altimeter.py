@@ -17,6 +17,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import HeightMeasurement
@@ -42,15 +43,15 @@ class Altimeter(AbstractSensor):
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.003
     time_constant_s: Annotated[Real, POSITIVE] = 1.0 / 300.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> AltimeterState:
-        """Before the first sample."""
         noise = self._process.first(normal(key))
         return AltimeterState(noise, jnp.zeros(()), jnp.asarray(False))
 
+    @override
     def step(
         self, state: AltimeterState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[AltimeterState, HeightMeasurement]:
-        """The next state and the reading."""
         true = self.ideal(inputs)
         noise = self._process.next(state.noise_m, normal(key), dt_s)
         height = true.height_world_m + noise
@@ -59,8 +60,8 @@ class Altimeter(AbstractSensor):
         later = AltimeterState(noise, height, jnp.asarray(True))
         return later, HeightMeasurement(height, rate)
 
+    @override
     def ideal(self, inputs: SensorInputs) -> HeightMeasurement:
-        """The height, and the velocity upwards at this instant."""
         motion = inputs.truth
         return HeightMeasurement(motion.position_world_m.z, motion.velocity_world_mps.z)
 

@@ -15,6 +15,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import AnchorMeasurement
@@ -55,22 +56,22 @@ class AnchorRanging(AbstractSensor):
             )
             raise ValueError(message)
 
+    @override
     def init(self, key: PRNGKeyArray) -> Int[Array, ""]:
-        """The first anchor's turn."""
         del key
         return jnp.asarray(0, jnp.int32)
 
+    @override
     def step(
         self, state: Int[Array, ""], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Int[Array, ""], AnchorMeasurement]:
-        """Whose turn is next, and the distance of the one whose turn it was."""
         later, measured, _ = self.step_beside_ideal(state, inputs, dt_s, key)
         return later, measured
 
+    @override
     def step_beside_ideal(
         self, state: Int[Array, ""], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Int[Array, ""], AnchorMeasurement, AnchorMeasurement]:
-        """Both of the same anchor."""
         del dt_s
         anchors = jnp.stack([jnp.asarray(anchor.array) for anchor in self.anchors_world_m])
         distance = (inputs.truth.position_world_m - Vec3.of(anchors[state])).norm()

@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import PressureMeasurement
@@ -35,21 +36,21 @@ class Barometer(AbstractSensor):
     drift_pa: Annotated[Real, NOT_NEGATIVE] = 30.0
     drift_time_s: Annotated[Real, POSITIVE] = 3600.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> Real:
-        """The drift, in the middle of a long run."""
         return self._drift.first(normal(key))
 
+    @override
     def step(
         self, state: Real, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Real, PressureMeasurement]:
-        """The next drift and the reading."""
         white, innovation = jax.random.normal(key, (2,), jnp.result_type(float))
         drift = self._drift.next(state, innovation, dt_s)
         pressure = inputs.surroundings.air.pressure_pa
         return drift, PressureMeasurement.of(pressure + drift + white * self.noise_pa)
 
+    @override
     def ideal(self, inputs: SensorInputs) -> PressureMeasurement:
-        """The pressure of the air."""
         return PressureMeasurement.of(inputs.surroundings.air.pressure_pa)
 
     @property
@@ -69,15 +70,15 @@ class MicklischBarometer(AbstractSensor):
 
     bound_pa: Annotated[Real, NOT_NEGATIVE] = 6.0
 
+    @override
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], PressureMeasurement]:
-        """The reading."""
         del dt_s
         return state, PressureMeasurement.of(
             inputs.surroundings.air.pressure_pa + self.bound_pa * uniform(key)
         )
 
+    @override
     def ideal(self, inputs: SensorInputs) -> PressureMeasurement:
-        """The pressure of the air."""
         return PressureMeasurement.of(inputs.surroundings.air.pressure_pa)

@@ -10,6 +10,7 @@ phase corrections (RTK) on board of the vessel; chosen. What is late or gets los
 from typing import Annotated, ClassVar
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.measurements import DeckMeasurement
@@ -30,10 +31,10 @@ class Beacon(AbstractSensor):
     velocity_deviation_mps: Annotated[Real, NOT_NEGATIVE] = 0.02
     yaw_deviation_rad: Annotated[Real, NOT_NEGATIVE] = 0.01
 
+    @override
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], DeckMeasurement]:
-        """The message."""
         del dt_s
         true, (place, velocity, angles) = self.ideal(inputs), normals3(key, 3)
         return state, DeckMeasurement(
@@ -42,8 +43,8 @@ class Beacon(AbstractSensor):
             wrap_angle(true.yaw_rad + angles.z * self.yaw_deviation_rad),
         )
 
+    @override
     def ideal(self, inputs: SensorInputs) -> DeckMeasurement:
-        """The truth."""
         deck = inputs.surroundings.partner
         assert deck is not None, "a vehicle with a beacon has a partner"
         yaw = deck.q_world_from_deck.to_euler().yaw_rad

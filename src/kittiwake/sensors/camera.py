@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import AbstractMeasurement
@@ -97,23 +98,23 @@ class Camera(AbstractSensor):
             raise ValueError(message)
 
     @property
+    @override
     def renders(self) -> bool:
-        """Always."""
         return True
 
+    @override
     def measured_kind(self) -> type:
-        """Depths only where they are asked for."""
         return ImageMeasurement if self.depth else ColorMeasurement
 
     @property
+    @override
     def numbers(self) -> int:
-        """How many a picture has: the colors of each pixel, its depth and whether there is one."""
         return self.width * self.height * (COLORS + 2 * self.depth)
 
+    @override
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], ImageMeasurement]:
-        """The picture."""
         del dt_s
         dtype = jnp.result_type(float)
         size = (self.height, self.width)

@@ -24,6 +24,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, UInt32
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
 from kittiwake.core.errors import ScenarioError
@@ -89,8 +90,8 @@ class Gnss(AbstractSensor):
                 )
                 raise ValueError(message)
 
+    @override
     def check(self, world: Any) -> None:
-        """Refuses a world without satellites, and a receiver that tracks too few of them."""
         if SKY not in world.processes:
             message = (
                 "the world has no satellites to receive; write satellites: nominal under world, or "
@@ -105,12 +106,12 @@ class Gnss(AbstractSensor):
             )
             raise ScenarioError(message)
 
+    @override
     def failed(self) -> "Gnss":
-        """Sees no satellite."""
         return replace(self, elevation_mask_rad=RIGHT_ANGLE_RAD)
 
+    @override
     def init(self, key: PRNGKeyArray) -> GnssState:
-        """Before the first measurement, at no place."""
         channels, pick = jax.random.split(key)
         low, high = self.satellites_tracked or (0, 0)
         zero = jnp.zeros(())
@@ -126,10 +127,10 @@ class Gnss(AbstractSensor):
             ),
         )
 
+    @override
     def step(
         self, state: GnssState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[GnssState, GnssMeasurement]:
-        """The fix of one period ago, or what is left of it where there is none."""
         now = inputs.truth.position_world_m
         past = tuple(tree_where(state.begun, place, now) for place in state.past)
         place = past[-1] if past else now
@@ -148,8 +149,8 @@ class Gnss(AbstractSensor):
         )
         return later, measurement
 
+    @override
     def ideal(self, inputs: SensorInputs) -> GnssMeasurement:
-        """The truth of now, and the dilutions with all satellites that are high enough."""
         truth = inputs.truth
         sky: Sky = inputs.processes[SKY]
         place = truth.position_world_m

@@ -21,6 +21,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import InertialMeasurement
@@ -99,18 +100,18 @@ class Imu(AbstractSensor):
     gyroscope: Gyroscope = Gyroscope()
     mount: Mount = Mount()
 
+    @override
     def init(self, key: PRNGKeyArray) -> ImuState:
-        """One flight's instruments."""
         first, second = jax.random.split(key)
         return ImuState(
             self.accelerometer.triad.init(first),
             self.gyroscope.triad.init(second),
         )
 
+    @override
     def step(
         self, state: ImuState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[ImuState, InertialMeasurement]:
-        """The next state and the readings, in body axes."""
         first, second = jax.random.split(key)
         true = self.ideal(inputs)
         turn = self.mount.q_body_from_sensor
@@ -124,8 +125,8 @@ class Imu(AbstractSensor):
         reading = InertialMeasurement(turn.rotate(force), turn.rotate(rate))
         return ImuState(accelerometer, gyroscope), reading
 
+    @override
     def ideal(self, inputs: SensorInputs) -> InertialMeasurement:
-        """Without errors, at the same place."""
         rate = inputs.truth.angular_velocity_body_radps
         centripetal = rate.cross(rate.cross(self.mount.position_body_m))
         return InertialMeasurement(inputs.truth.specific_force_body_mps2 + centripetal, rate)

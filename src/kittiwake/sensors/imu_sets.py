@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar
 
 import jax
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.measurements import InertialMeasurement
@@ -45,10 +46,10 @@ class QrsimImu(AbstractSensor):
     force_deviation_mps2: Annotated[Real, NOT_NEGATIVE] = 0.0025
     rate_deviation_radps: Annotated[Real, NOT_NEGATIVE] = 0.0002
 
+    @override
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], InertialMeasurement]:
-        """The readings."""
         del dt_s
         force, rate = normals3(key, 2)
         return state, disturbed(
@@ -57,8 +58,8 @@ class QrsimImu(AbstractSensor):
             rate * self.rate_deviation_radps,
         )
 
+    @override
     def ideal(self, inputs: SensorInputs) -> InertialMeasurement:
-        """The truth."""
         return truth(inputs)
 
 
@@ -71,16 +72,16 @@ class MicklischImu(AbstractSensor):
     force_bound_mps2: Annotated[Real, NOT_NEGATIVE] = 0.011
     rate_bound_radps: Annotated[Real, NOT_NEGATIVE] = 0.011
 
+    @override
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], InertialMeasurement]:
-        """The readings."""
         del dt_s
         force, rate = (uniform3(half) for half in jax.random.split(key))
         return state, disturbed(
             self.ideal(inputs), force * self.force_bound_mps2, rate * self.rate_bound_radps
         )
 
+    @override
     def ideal(self, inputs: SensorInputs) -> InertialMeasurement:
-        """The truth."""
         return truth(inputs)

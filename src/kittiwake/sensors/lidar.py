@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import RangesMeasurement
@@ -51,13 +52,13 @@ class Lidar2D(AbstractOptical):
         places = jnp.arange(self.beams, dtype=jnp.result_type(float))
         return places * (self.field_of_view_rad / gaps) - 0.5 * self.field_of_view_rad
 
+    @override
     def axes_body(self) -> Float[Array, "beams 3"]:
-        """Of the beams."""
         angles = self.angles_rad()
         return turned(directions(angles, jnp.zeros_like(angles)), self.mount)
 
+    @override
     def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, " beams"]:
-        """Of each beam."""
         angles, view = self.angles_rad(), view_of(inputs.truth, self.mount)
         rays = directions(angles, jnp.zeros_like(angles))[:, None]
         return self.reach().nearest_answers_m(scene, view, rays, jnp.zeros((self.beams, 3)))

@@ -15,6 +15,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
@@ -58,8 +59,8 @@ class Magnetometer(AbstractSensor):
                 )
                 raise ValueError(message)
 
+    @override
     def check(self, world: World) -> None:
-        """Refuses a world without a field, and one whose field is not known."""
         if world.magnetic_field_world_t is None:
             raise ScenarioError(world.no_field_because)
         if float(world.magnetic_field_world_t.norm()) == 0.0:
@@ -69,18 +70,18 @@ class Magnetometer(AbstractSensor):
             )
             raise ScenarioError(message)
 
+    @override
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], MagneticMeasurement]:
-        """The reading."""
         del dt_s
         true = self.ideal(inputs).magnetic_field_body_t
         bent = product_by_axis(self.soft_iron, true) + self.hard_iron_body_t
         reading = by_axis(self._converted, bent + normal3(key) * self.noise_t)
         return state, MagneticMeasurement(reading)
 
+    @override
     def ideal(self, inputs: SensorInputs) -> MagneticMeasurement:
-        """The field as it would be without the vehicle."""
         into_body = inputs.truth.q_world_from_body.inverse()
         return MagneticMeasurement(into_body.rotate(inputs.world.magnetic_field_world_t))
 

@@ -25,6 +25,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.contact.deck import FIRST_DECK, DeckState
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
@@ -89,22 +90,22 @@ class Marker(AbstractSensor):
     yaw_deviation_px: Annotated[Real, NOT_NEGATIVE] = 0.09
 
     @property
+    @override
     def renders(self) -> bool:
-        """Unless the detection is a model."""
         return self.rendered
 
+    @override
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], MarkerMeasurement]:
-        """What is found."""
         del dt_s
         view = CameraView.of(inputs.truth, self.mount, self.gimbal)
         if self.rendered:
             return state, self._found(view, inputs)
         return state, self._modeled(view, inputs, key)
 
+    @override
     def ideal(self, inputs: SensorInputs) -> MarkerMeasurement:
-        """The truth, and whether the marker is in the picture, large enough and not too oblique."""
         view = CameraView.of(inputs.truth, self.mount, self.gimbal)
         deck = _partner(inputs)
         inverse = inputs.truth.q_world_from_body.inverse()

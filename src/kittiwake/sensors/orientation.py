@@ -14,6 +14,7 @@ The sums are not wrapped: an angle may lie a few milliradians beyond its range.
 from typing import Annotated, ClassVar
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import OrientationMeasurement
@@ -32,22 +33,22 @@ class Orientation(AbstractSensor):
     deviation_rad: Annotated[Real, NOT_NEGATIVE] = 0.0035355
     time_constant_s: Annotated[Real, POSITIVE] = 100.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> Vec3:
-        """The errors of roll, pitch and yaw."""
         return self._process.first(normal3(key))
 
+    @override
     def step(
         self, state: Vec3, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Vec3, OrientationMeasurement]:
-        """The next errors and the reading."""
         error = self._process.next(state, normal3(key), dt_s)
         true = self.ideal(inputs)
         return error, OrientationMeasurement(
             true.roll_rad + error.x, true.pitch_rad + error.y, true.yaw_rad + error.z
         )
 
+    @override
     def ideal(self, inputs: SensorInputs) -> OrientationMeasurement:
-        """The true angles."""
         angles = inputs.truth.euler_world_from_body
         return OrientationMeasurement(angles.roll_rad, angles.pitch_rad, angles.yaw_rad)
 

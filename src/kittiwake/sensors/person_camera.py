@@ -27,6 +27,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.measurements import AbstractMeasurement
@@ -124,20 +125,20 @@ class PersonCamera(AbstractSensor):
     height_px: Annotated[Real, POSITIVE] = 960.0
     focal_length_px: Annotated[Real, POSITIVE] = 2280.0
 
+    @override
     def check(self, world: Any) -> None:
-        """Refuses a world without classes of ground and persons on it."""
         refuse_without_terrain(world)
 
+    @override
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], PersonsMeasurement]:
-        """The classifier's opinion of one image."""
         del dt_s
         draws = jax.random.normal(key, (self.rows, self.columns), jnp.result_type(float))
         return state, self._read(inputs, draws)
 
+    @override
     def ideal(self, inputs: SensorInputs) -> PersonsMeasurement:
-        """That of the mean scores."""
         return self._read(inputs, jnp.zeros((self.rows, self.columns)))
 
     def pixel(self, view: RangingPose, point_world_m: Vec3) -> tuple[Real, Real, Flag]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.errors import ScenarioError, did_you_mean
@@ -33,8 +34,8 @@ class PlumeSensor(AbstractSensor):
     plume: str | None = eqx.field(static=True, default=None)
     deviation: Annotated[Real, NOT_NEGATIVE] = 0.01
 
+    @override
     def check(self, world: Any) -> None:
-        """Refuses a world without the plume."""
         names = [name.removeprefix(PLUME) for name in world.processes if name.startswith(PLUME)]
         if not names:
             message = "the world has no plume to smell; write plumes: {smoke: gaussian} under world"
@@ -43,16 +44,16 @@ class PlumeSensor(AbstractSensor):
             message = f"plume: there is no plume '{self.plume}'. {did_you_mean(self.plume, names)}"
             raise ScenarioError(message)
 
+    @override
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], ConcentrationMeasurement]:
-        """The reading."""
         del dt_s
         true = self.ideal(inputs).concentration
         return state, ConcentrationMeasurement(true + self.deviation * normal(key))
 
+    @override
     def ideal(self, inputs: SensorInputs) -> ConcentrationMeasurement:
-        """The concentration."""
         place, time_s = inputs.truth.position_world_m, inputs.time_s
         shares = (cloud.concentration(place, time_s) for cloud in self._clouds(inputs))
         return ConcentrationMeasurement(sum(shares, start=0.0))

@@ -22,6 +22,7 @@ from typing import Annotated, Any, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.errors import ScenarioError, did_you_mean
@@ -82,8 +83,8 @@ class Probe(AbstractSensor):
             message = f"depth_range_m: [{high:g}, {deep:g}] is not allowed; the lesser depth first"
             raise ValueError(message)
 
+    @override
     def check(self, world: Any) -> None:
-        """Refuses a world without the field, and one with several if none is named."""
         names = _names(world)
         if not names:
             message = (
@@ -97,15 +98,15 @@ class Probe(AbstractSensor):
             message = f"field: there is no field '{self.field}'. {did_you_mean(self.field, names)}"
             raise ScenarioError(message)
 
+    @override
     def init(self, key: PRNGKeyArray) -> ProbeState:
-        """Before it has met the water."""
         del key
         return ProbeState(jnp.asarray(0.0), jnp.asarray(False))
 
+    @override
     def step(
         self, state: ProbeState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[ProbeState, ProbeMeasurement]:
-        """What the lag leaves of the true value."""
         del key
         true = self.ideal(inputs)
         slow = jnp.asarray(self.time_constant_s > 0.0)
@@ -114,8 +115,8 @@ class Probe(AbstractSensor):
         value = state.value + jnp.where(true.valid, behind, 0.0)
         return ProbeState(value, state.begun | true.valid), ProbeMeasurement(value, true.valid)
 
+    @override
     def ideal(self, inputs: SensorInputs) -> ProbeMeasurement:
-        """The value at its place, or the mean below it, without a lag."""
         truth, water = inputs.truth, inputs.surroundings.water
         place = truth.position_world_m + truth.q_world_from_body.rotate(self.position_body_m)
         surface_m = 0.0 if water is None else water.height_world_m

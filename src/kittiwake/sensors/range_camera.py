@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar, Literal
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import AbstractMeasurement
@@ -57,8 +58,8 @@ class RangeCamera(AbstractOptical):
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     @property
+    @override
     def numbers(self) -> int:
-        """Of each pixel its depth and whether there is one, as measured and without errors."""
         return 4 * self.width * self.height
 
     def directions(self) -> Float[Array, "pixels 3"]:
@@ -71,12 +72,12 @@ class RangeCamera(AbstractOptical):
         length = jnp.sqrt(1.0 + left * left + up * up)
         return jnp.stack([jnp.ones_like(left), left, up], axis=-1) / length[:, None]
 
+    @override
     def axes_body(self) -> Float[Array, "pixels 3"] | None:
-        """Of the pixels, row by row; none where they tell a part of the way to what they see."""
         return turned(self.directions(), self.mount) if self.along == "ray" else None
 
+    @override
     def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, "rows columns"]:
-        """Of each pixel."""
         rays, view = self.directions(), view_of(inputs.truth, self.mount)
         # what is told is to lie in the range, not the way along the ray
         everything = Reach(0.0, jnp.inf)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -52,8 +53,8 @@ class AbstractRanging(AbstractSensor):
     def axes_body(self) -> Float[Array, "ranges 3"] | None:
         """Along which direction each number of a reading is; None if they are no ranges."""
 
+    @override
     def looks_body(self) -> tuple[Vec3, ...] | None:
-        """The same as vectors of plain numbers, in the order of the numbers."""
         # of full precision, also where a fleet of single precision is being compiled
         with jax.enable_x64(True), jax.ensure_compile_time_eval():  # noqa: FBT003  JAX's own
             axes = self.axes_body()
@@ -71,21 +72,21 @@ class AbstractRanging(AbstractSensor):
         """The next state, and what it says of a reading; all, if it remembers nothing."""
         return state, now
 
+    @override
     def step(
         self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Any]:
-        """What it says, with noise."""
         later, measurement, _ = self.step_beside_ideal(state, inputs, dt_s, key)
         return later, measurement
 
+    @override
     def ideal(self, inputs: SensorInputs) -> Any:
-        """The reading without noise."""
         return self._ideal(self.answers_m(ray_scene(inputs), inputs))
 
+    @override
     def step_beside_ideal(
         self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Any, Any]:
-        """Both of the same answers, so that rays are cast once."""
         del dt_s
         answers = self.answers_m(ray_scene(inputs), inputs)
         now = self._reading(answers, self.noise_m(key, answers.shape))
@@ -107,14 +108,14 @@ class AbstractUltrasonic(AbstractRanging):
     max_range_rate_mps: eqx.AbstractVar[Real | None]
     noise_bound_m: eqx.AbstractVar[Real]
 
+    @override
     def reach(self) -> Reach:
-        """What echoes."""
         return Reach(
             self.min_range_m, self.max_range_m, self.max_incidence_rad, self.max_range_rate_mps
         )
 
+    @override
     def noise_m(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> Ranges:
-        """Independent numbers, evenly spread between the bound and its opposite."""
         spread = jax.random.uniform(key, shape, jnp.result_type(float), -1.0, 1.0)
         return spread * self.noise_bound_m
 
@@ -124,6 +125,6 @@ class AbstractOptical(AbstractRanging):
 
     deviation_m: eqx.AbstractVar[Real]
 
+    @override
     def noise_m(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> Ranges:
-        """Independent numbers of normal distribution."""
         return jax.random.normal(key, shape, jnp.result_type(float)) * self.deviation_m

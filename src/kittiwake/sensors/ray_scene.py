@@ -5,6 +5,7 @@ from functools import partial
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -20,12 +21,12 @@ class GroundPlane(AbstractPlane):
     height_m: Real
 
     @property
+    @override
     def across_world(self) -> Vec3:
-        """Upwards."""
         return Vec3(0.0, 0.0, 1.0)
 
+    @override
     def height_over_m(self, point_world_m: Vec3) -> Real:
-        """Along z."""
         return point_world_m.z - self.height_m
 
 

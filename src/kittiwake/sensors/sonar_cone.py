@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import RangeMeasurement
@@ -53,11 +54,11 @@ class SonarCone(AbstractUltrasonic):
         rays = jnp.stack([jnp.cos(off), aside * jnp.cos(turn), aside * jnp.sin(turn)], axis=-1)
         return jnp.concatenate([jnp.asarray([[1.0, 0.0, 0.0]], dtype), rays])
 
+    @override
     def axes_body(self) -> Float[Array, "1 3"]:
-        """Of the cone, wherever in it the echo came from."""
         return turned(self.directions()[:1], self.mount)
 
+    @override
     def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, ""]:
-        """The nearest in the cone."""
         view, rays = view_of(inputs.truth, self.mount), self.directions()[None]
         return self.reach().nearest_answers_m(scene, view, rays, jnp.zeros((1, 3)))[0]

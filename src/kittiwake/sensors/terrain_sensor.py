@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.measurements import AbstractMeasurement
@@ -23,19 +24,19 @@ class TerrainSensor(AbstractSensor):
     measures: ClassVar[type] = TerrainMeasurement
     default_rate_hz: ClassVar[float | None] = 1.0
 
+    @override
     def check(self, world: Any) -> None:
-        """Refuses a world without classes of ground."""
         refuse_without_terrain(world)
 
+    @override
     def step(
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], TerrainMeasurement]:
-        """The reading."""
         del dt_s, key
         return state, self.ideal(inputs)
 
+    @override
     def ideal(self, inputs: SensorInputs) -> TerrainMeasurement:
-        """The class below."""
         ground: Terrain = inputs.processes[TERRAIN]
         place = inputs.truth.position_world_m
         return TerrainMeasurement(ground.class_at(place.x, place.y))

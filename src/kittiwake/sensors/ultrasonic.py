@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import RangeMeasurement
@@ -45,15 +46,16 @@ class Ultrasonic(AbstractUltrasonic):
     max_range_rate_mps: Annotated[Real, POSITIVE] | None = None
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
+    @override
     def __check_init__(self) -> None:
         """Refuses what is no direction."""
         refuse_without_direction(self.direction_body, "direction_body", "[1, 0, 0] to look ahead")
 
+    @override
     def axes_body(self) -> Float[Array, "1 3"]:
-        """The line."""
         return jnp.asarray(unit(self.direction_body).array)[None]
 
+    @override
     def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, ""]:
-        """Along the line."""
         view = view_from(inputs.truth, self.position_body_m)
         return self.reach().answer_m(scene, view, unit(self.direction_body), Vec3.zero())

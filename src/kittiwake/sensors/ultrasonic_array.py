@@ -15,6 +15,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import AbstractMeasurement
@@ -86,6 +87,7 @@ class UltrasonicArray(AbstractUltrasonic):
     max_range_rate_mps: Annotated[Real, POSITIVE] | None = None
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
+    @override
     def __check_init__(self) -> None:
         """Refuses two schemes, and slots that break a partition."""
         if self.slots is not None:
@@ -102,24 +104,24 @@ class UltrasonicArray(AbstractUltrasonic):
         return SCHEMES["front-only" if self.scheme is None else self.scheme]
 
     @property
+    @override
     def default_rate_hz(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The scheme's own slot rate."""
         return self.turns.slot_rate_hz
 
+    @override
     def init(self, key: PRNGKeyArray) -> UltrasonicArrayState:
-        """Before the first slot."""
         del key
         farthest = jnp.full(len(SENSORS), self.max_range_m, jnp.result_type(float))
         return UltrasonicArrayState(
             jnp.asarray(0, jnp.int32), farthest, jnp.zeros(len(SENSORS), bool)
         )
 
+    @override
     def axes_body(self) -> Float[Array, "5 3"]:
-        """The five lines."""
         return jnp.stack([jnp.asarray(unit(line.direction_body).array) for line in self._lines()])
 
+    @override
     def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, "5"]:
-        """Of all five, as if they could measure at once."""
         reach = self.reach()
         return jnp.stack(
             [
@@ -131,14 +133,14 @@ class UltrasonicArray(AbstractUltrasonic):
             ]
         )
 
+    @override
     def measurement(self, ranges_m: Float[Array, "5"], valid: Bool[Array, "5"]) -> TurnsMeasurement:
-        """Of all five."""
         return TurnsMeasurement(ranges_m, valid, jnp.ones(len(SENSORS), bool))
 
+    @override
     def reported(
         self, state: UltrasonicArrayState, now: TurnsMeasurement
     ) -> tuple[UltrasonicArrayState, TurnsMeasurement]:
-        """What is said in the slot that begins; a step is a slot."""
         slots = self.turns.slots
         table = np.array([[name in slot for name in SENSORS] for slot in slots])
         active = jnp.asarray(table)[state.slot]

@@ -17,6 +17,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import RangesMeasurement
@@ -56,13 +57,13 @@ class UltrasonicFan(AbstractUltrasonic):
         places = jnp.arange(self.sensors, dtype=jnp.result_type(float))
         return (2.0 * places + 1.0) * (math.pi / self.sensors)
 
+    @override
     def axes_body(self) -> Float[Array, "sensors 3"]:
-        """Of the middles of the fans, wherever in them the echo came from."""
         azimuth = self.azimuths_rad()
         return turned(directions(azimuth, jnp.zeros_like(azimuth)), self.mount)
 
+    @override
     def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, " sensors"]:
-        """The nearest of each fan."""
         azimuth, view = self.azimuths_rad(), view_of(inputs.truth, self.mount)
         ring = directions(azimuth, jnp.zeros_like(azimuth)) * self.ring_radius_m
         return self.reach().nearest_answers_m(scene, view, jax.vmap(self._fan)(azimuth), ring)

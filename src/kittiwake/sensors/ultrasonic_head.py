@@ -25,6 +25,7 @@ from typing import Annotated, ClassVar
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.geometry.quaternion import Quaternion
@@ -91,25 +92,25 @@ class UltrasonicHead(AbstractHead):
             )
             raise ValueError(message)
 
+    @override
     def init(self, key: PRNGKeyArray) -> HeadAngles:
-        """As it looks before the first sample."""
         del key
         dtype = jnp.result_type(float)
         return HeadAngles(
             jnp.asarray(self.start_pitch_rad, dtype), jnp.asarray(self.start_yaw_rad, dtype)
         )
 
+    @override
     def step(
         self, state: HeadAngles, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[HeadAngles, HeadMeasurement]:
-        """Measures, then turns."""
         later, measurement, _ = self.step_beside_ideal(state, inputs, dt_s, key)
         return later, measurement
 
+    @override
     def step_beside_ideal(
         self, state: HeadAngles, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[HeadAngles, HeadMeasurement, HeadMeasurement]:
-        """With the same reading without noise; it depends on where the head looks."""
         around, view = ray_scene(inputs), view_from(inputs.truth, self.position_body_m)
         ray = view.ray(state.direction_body, Vec3.zero())
         hit = around.cast(ray)

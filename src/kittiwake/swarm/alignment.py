@@ -6,6 +6,7 @@ v = k (mean_j v_j - v_i)
 from typing import Annotated
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
@@ -21,8 +22,8 @@ class Alignment(AbstractBehavior):
 
     gain: Annotated[Real, NOT_NEGATIVE] = 0.5
 
+    @override
     def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        """Nothing where there are none."""
         number = count_mates(peers)
         whole = over_mates(peers, lambda mate: mate.velocity_world_mps)
         mean = whole / jnp.maximum(number, 1.0)

@@ -5,6 +5,8 @@ v = k (C_N - p_i)
 
 from typing import Annotated
 
+from typing_extensions import override
+
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable
@@ -19,6 +21,6 @@ class Cohesion(AbstractBehavior):
 
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.3
 
+    @override
     def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        """In proportion to the way there."""
         return (middle_world_m(own, peers) - own.position_world_m) * self.gain_hz

@@ -6,6 +6,7 @@ v = v_L + k (p_L + o - p_i)
 from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
@@ -23,8 +24,8 @@ class FollowLeader(AbstractBehavior):
     offset_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5
 
+    @override
     def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        """With the leader's velocity; nothing while it is not heard."""
         leader = peers.leader
         way = leader.position_world_m + self.offset_world_m - own.position_world_m
         wish = leader.velocity_world_mps + way * self.gain_hz

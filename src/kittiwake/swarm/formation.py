@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 
 import equinox as eqx
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.kinematics import Kinematics
@@ -43,9 +44,8 @@ class Formation(AbstractBehavior):
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.6
     feed_forward: Annotated[Real, NOT_NEGATIVE] = 0.5
 
+    @override
     def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        """To its own place, at the velocity of the others."""
-
         def middle(mate: Neighbor) -> Vec3:
             return mate.position_world_m - self.place_world_m(mate.number, peers.size)
 

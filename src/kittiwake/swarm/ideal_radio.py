@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.neighbors import NeighborTable
@@ -30,15 +31,15 @@ class IdealRadio(AbstractRadio):
     range_m: Annotated[Real, POSITIVE] = 50.0
     most: Annotated[int, MOST] = eqx.field(static=True, default=16)
 
+    @override
     def begin(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> tuple[()]:
-        """Nothing to remember."""
         del vehicles, period_s, key
         return ()
 
+    @override
     def step(
         self, state: tuple[()], inputs: Broadcast, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], NeighborTable]:
-        """What is told now."""
         del dt_s, key
         sends = inputs.present & inputs.reports.sent
         points = jax.vmap(lambda place: place.array)(inputs.places_world_m)

@@ -20,6 +20,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
+from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -73,14 +74,14 @@ class InformedAvoid(AbstractBehavior):
         """The map is not known yet."""
         self.known = None
 
+    @override
     def prepare(self, context: BuildContext) -> "InformedAvoid":
-        """The same with the map of a world."""
         world = context.world
         known = KnownWorld(world.obstacles, world.ground_z_m)
         return eqx.tree_at(lambda own: own.known, self, known, is_leaf=lambda leaf: leaf is None)
 
+    @override
     def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        """Away from all that would come too near."""
         aside = over_heard(peers, lambda peer: self._from_peer(own, peer))
         return aside if self.known is None else aside + self._from_map(own, self.known)
 

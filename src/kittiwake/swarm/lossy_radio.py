@@ -21,6 +21,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
+from typing_extensions import override
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.errors import ScenarioError
@@ -80,8 +81,8 @@ class LossyRadio(AbstractRadio):
     bandwidth_bps: Annotated[Real, POSITIVE] | None = None
     message_bytes: Annotated[Real, POSITIVE] = 64.0
 
+    @override
     def check(self, period_s: float) -> None:
-        """Refuses more messages to remember than there is room for."""
         if self._length(period_s) > LONGEST:
             message = (
                 f"latency_s and memory_s are {self._length(period_s)} messages, {LONGEST} at most; "
@@ -89,8 +90,8 @@ class LossyRadio(AbstractRadio):
             )
             raise ScenarioError(message)
 
+    @override
     def begin(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> Sent:
-        """Nothing sent."""
         seed = jax.random.key_data(key)
         length = self._length(period_s)
         nothing = jax.tree.map(
@@ -106,10 +107,10 @@ class LossyRadio(AbstractRadio):
     def _late(self, period_s: float) -> int:
         return round(self.latency_s / period_s)
 
+    @override
     def step(
         self, state: Sent, inputs: Broadcast, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Sent, NeighborTable]:
-        """What has got through by now."""
         del key
         sends = inputs.present & inputs.reports.sent
         told = eqx.tree_at(lambda report: report.sent, inputs.reports, sends)

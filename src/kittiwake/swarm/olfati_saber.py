@@ -20,6 +20,7 @@ about tau, so that v_i + tau u_i makes it accelerate by u_i.
 from typing import Annotated
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.kinematics import Kinematics
@@ -54,8 +55,8 @@ class OlfatiSaber(AbstractBehavior):
     velocity_gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.6
     response_s: Annotated[Real, POSITIVE] = 0.5
 
+    @override
     def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        """The present velocity, changed by what u makes of it in tau."""
         return own.velocity_world_mps + self._u(own, peers) * self.response_s
 
     def _u(self, own: Kinematics, peers: NeighborTable) -> Vec3:

@@ -6,6 +6,7 @@ v = k sum_j (p_i - p_j) / |p_i - p_j|^2,    over all |p_i - p_j| < d
 from typing import Annotated
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.kinematics import Kinematics
@@ -22,9 +23,8 @@ class Separation(AbstractBehavior):
     distance_m: Annotated[Real, POSITIVE] = 3.0
     gain_m2ps: Annotated[Real, NOT_NEGATIVE] = 1.0
 
+    @override
     def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        """The faster, the nearer they are; nothing from one at the very same place."""
-
         def away(peer: Neighbor) -> Vec3:
             way = own.position_world_m - peer.position_world_m
             square = way.dot(way)

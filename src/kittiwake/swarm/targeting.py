@@ -9,6 +9,7 @@ places about it are left to other behaviors.
 from typing import Annotated
 
 import equinox as eqx
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.kinematics import Kinematics
@@ -25,6 +26,6 @@ class Targeting(AbstractBehavior):
     target_world_m: Vec3 = eqx.field(kw_only=True)
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5
 
+    @override
     def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        """In proportion to the way there."""
         return (self.target_world_m - middle_world_m(own, peers)) * self.gain_hz

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError
@@ -70,10 +71,10 @@ class TaskCommander(AbstractCommander):
         """
         self._env, self._policy = env, policy
 
+    @override
     def begin(
         self, fleet: Fleet, state: FleetState, perceived: Perceived, key: PRNGKeyArray
     ) -> TaskState:
-        """The goal of an episode that begins where the scenario says."""
         env = self._env
         begin, later = jax.random.split(key)
         told, last = env.agent_index.no_reports(), jnp.asarray(False)
@@ -92,10 +93,10 @@ class TaskCommander(AbstractCommander):
             figures=_numbers(env.task.figures(goal, scene)),
         )
 
+    @override
     def command(
         self, fleet: Fleet, state: FleetState, perceived: Perceived
     ) -> tuple[TaskState, Mapping[str, Any]]:
-        """The signals of all agents, anew where the task's rate says."""
         env, own = self._env, state.commander
         elapsed = state.tick - state.began
         told = own.actions[:, len(env.action_mapping.spans) :]
@@ -117,8 +118,8 @@ class TaskCommander(AbstractCommander):
             }
         return own, {**signals, **env.task.others(own.goal, scene)}
 
+    @override
     def after(self, own: TaskState, snapshots: Sequence[Snapshot]) -> TaskState:
-        """With what was carried out."""
         return replace(own, commands=tuple(snapshot.command for snapshot in snapshots))
 
     def _rewarded(

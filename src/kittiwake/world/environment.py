@@ -5,6 +5,7 @@ from typing import Any
 
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.contact.deck import DeckState
 from kittiwake.core.component import AbstractComponent
@@ -52,17 +53,17 @@ class SumOfWinds(AbstractWind):
     winds: tuple[AbstractWind, ...]
 
     @property
+    @override
     def is_steady(self) -> bool:
-        """Whether all of them are."""
         return all(wind.is_steady for wind in self.winds)
 
+    @override
     def warnings(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
-        """Return those of each of them, with its place in the list."""
         each = enumerate(wind.warnings(duration_s, dt_s) for wind in self.winds)
         return tuple(f".{number}{one}" for number, found in each for one in found)
 
+    @override
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
-        """The sum of their velocities."""
         each = (wind.velocity_world_mps(height_above_ground_m, time_s) for wind in self.winds)
         return sum(each, start=Vec3.zero())
 

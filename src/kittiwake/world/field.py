@@ -16,6 +16,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -53,8 +54,8 @@ class AbstractField(AbstractProcessKind):
         surface = self.at_surface(drawn, place.x, place.y)
         return surface + self.trend_per_m * jnp.minimum(position_world_m.z, 0.0)
 
+    @override
     def process(self, world: Any, period_s: float) -> "FieldProcess":
-        """The same in every world."""
         del world, period_s
         return FieldProcess(self)
 
@@ -64,11 +65,11 @@ class FieldProcess(AbstractProcess):
 
     kind: AbstractField
 
+    @override
     def init(self, key: PRNGKeyArray) -> Any:
-        """What is drawn for the flight."""
         return self.kind.drawn(key)
 
+    @override
     def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Any]:
-        """The same again: it drifts by the time alone."""
         del inputs, dt_s, key
         return state, state

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
+from typing_extensions import override
 
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -25,21 +26,21 @@ class AbstractPlane(AbstractObstacle):
     def height_over_m(self, point_world_m: Vec3) -> Real:
         """How far a point is from it in that direction."""
 
+    @override
     def distance_m(self, ray: Ray) -> Real:
-        """From either side."""
         return to_level_m(self.height_over_m(ray.origin_m), self.across_world.dot(ray.direction))
 
+    @override
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
-        """The same everywhere."""
         del ray, distance_m
         return self.across_world
 
+    @override
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
-        """From either side."""
         return Clearance(jnp.abs(self.height_over_m(point_world_m)), self.across_world).left_m(body)
 
+    @override
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
-        """None: it has no end."""
         return []
 
 

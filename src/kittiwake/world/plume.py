@@ -9,6 +9,7 @@ from typing import Any
 
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -69,8 +70,8 @@ class AbstractPlume(AbstractProcessKind):
         del time_s, key
         return cloud
 
+    @override
     def process(self, world: World, period_s: float) -> "PlumeProcess":
-        """At its site."""
         site = Site.of(world)
         self.check(site, period_s)
         return PlumeProcess(self, site)
@@ -82,18 +83,18 @@ class PlumeProcess(AbstractProcess):
     kind: AbstractPlume
     site: Site
 
+    @override
     def init(self, key: PRNGKeyArray) -> Any:
-        """The cloud at the start."""
         return self.kind.begin(self.site, key)
 
+    @override
     def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Any]:
-        """The cloud now."""
         del dt_s
         cloud = self.kind.later(state, inputs, key)
         return cloud, cloud
 
+    @override
     def warnings(self, duration_s: float) -> tuple[str, ...]:
-        """Those of its kind, and that it does not follow a wind which changes."""
         changing = "world.wind changes with time, and the plume goes with the wind of the start"
         own = self.kind.warnings(self.site, duration_s)
         return own if self.site.wind_is_steady else (*own, changing)

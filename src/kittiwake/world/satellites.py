@@ -13,6 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.component import AbstractComponent
 from kittiwake.geometry.scalar import Real
@@ -71,8 +72,8 @@ class AbstractConstellation(AbstractProcessKind):
             ScenarioError: if nothing is known of that time.
         """
 
+    @override
     def process(self, world: World, period_s: float) -> "SatelliteProcess":
-        """The sky from the world's start on."""
         del period_s
         return SatelliteProcess(self.orbits(world.origin, world.start_utc), self.errors)
 
@@ -83,13 +84,12 @@ class SatelliteProcess(AbstractProcess):
     orbits: AbstractOrbits
     errors: AbstractRangeError
 
+    @override
     def init(self, key: PRNGKeyArray) -> Any:
-        """The range errors' states, one for each satellite."""
         return jax.vmap(self.errors.init)(self._keys(key))
 
+    @override
     def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sky]:
-        """The range errors' next states, and the sky."""
-
         def err(own: Any, draw: PRNGKeyArray) -> tuple[Any, Real]:
             return self.errors.step(own, inputs, dt_s, draw)
 
@@ -97,8 +97,8 @@ class SatelliteProcess(AbstractProcess):
         places = self.orbits.positions_world_m(inputs)
         return later, Sky(self.orbits.numbers, places, jnp.asarray(errors_m, places.dtype))
 
+    @override
     def end_s(self) -> float | None:
-        """When the orbits are no longer known."""
         return self.orbits.end_s
 
     def _keys(self, key: PRNGKeyArray) -> Key[Array, " satellites"]:

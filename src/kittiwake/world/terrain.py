@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int8, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
@@ -53,8 +54,8 @@ class AbstractTerrain(AbstractProcessKind):
     def made(self, area: FlightArea, key: PRNGKeyArray) -> Terrain:
         """The ground of one flight; what is not given is drawn."""
 
+    @override
     def process(self, world: World, period_s: float) -> "TerrainProcess":
-        """The ground of the world's area."""
         del period_s
         self.check(world.area)
         return TerrainProcess(self, world.area)
@@ -66,14 +67,14 @@ class TerrainProcess(AbstractProcess):
     kind: AbstractTerrain
     area: FlightArea
 
+    @override
     def init(self, key: PRNGKeyArray) -> Terrain:
-        """The ground."""
         return self.kind.made(self.area, key)
 
+    @override
     def step(
         self, state: Terrain, inputs: Real, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Terrain, Terrain]:
-        """The ground."""
         del inputs, dt_s, key
         return state, state
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Real
@@ -45,8 +46,8 @@ class AbstractWaves(AbstractProcessKind):
     def begin(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
         """The components at the start; their phases are drawn."""
 
+    @override
     def process(self, world: World, period_s: float) -> "WaveProcess":
-        """On the water of a world."""
         gravity_mps2 = float(world.gravity_mps2)
         self.check(gravity_mps2)
         longest_s = LONGEST_STEP * self.shortest_period_s(gravity_mps2)
@@ -66,19 +67,19 @@ class WaveProcess(AbstractProcess):
     kind: AbstractWaves
     gravity_mps2: Real
 
+    @override
     def init(self, key: PRNGKeyArray) -> Waves:
-        """The waves at the start."""
         return self.kind.begin(self.gravity_mps2, key)
 
+    @override
     def step(
         self, state: Waves, inputs: Real, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Waves, Waves]:
-        """The waves now; the state stays that of the start, so that phases gather no rounding."""
         del dt_s, key
         run = state.frequencies_radps * jnp.asarray(inputs, state.phases_rad.dtype)
         return state, replace(state, phases_rad=jax.vmap(wrap_angle)(state.phases_rad - run))
 
+    @override
     def warnings(self, duration_s: float) -> tuple[str, ...]:
-        """Those of its kind."""
         del duration_s
         return self.kind.warnings(float(self.gravity_mps2))

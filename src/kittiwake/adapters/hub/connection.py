@@ -11,6 +11,8 @@ import secrets
 import socket
 from typing import cast
 
+from typing_extensions import override
+
 from kittiwake.adapters.hub.flock_server import Place
 from kittiwake.adapters.hub.frames import FrameReader, FrameTooLongError, framed
 from kittiwake.adapters.hub.limits import Bucket
@@ -63,8 +65,8 @@ class MemberConnection(asyncio.Protocol):
         self._last_number, self._last_time_s = 0, -float("inf")
         self._reports_acceleration = False
 
+    @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Says hello, unless there is no room."""
         self._transport = cast("asyncio.Transport", transport)
         self._loop = asyncio.get_running_loop()
         limits, counters = self._exchange.limits, self._exchange.counters
@@ -97,8 +99,8 @@ class MemberConnection(asyncio.Protocol):
         """Closes a connection that has not said who it is, for others that come."""
         self._refuse(RefusalError(Reason.CROWD, "too many have not yet said who they are"))
 
+    @override
     def data_received(self, data: bytes) -> None:
-        """Takes the frames that have come, one after the other."""
         if self._closed:
             return
         counters, now_s = self._exchange.counters, self._loop.time()
@@ -124,17 +126,18 @@ class MemberConnection(asyncio.Protocol):
             self._reader.clear()
         return self._closed or self._transport.is_closing()
 
+    @override
     def eof_received(self) -> None:
-        """Nothing more will come; the connection is closed."""
+        pass
 
+    @override
     def pause_writing(self) -> None:
-        """The member does not take its answers."""
         self._exchange.counters.refused[Reason.UNREAD] += 1
         self._give_up()
         self._transport.abort()
 
+    @override
     def connection_lost(self, exc: Exception | None) -> None:
-        """The member is lost, if it has not left."""
         del exc
         if self._reader.inside and not self._closed:
             counters = self._exchange.counters

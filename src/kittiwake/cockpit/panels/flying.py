@@ -48,7 +48,7 @@ PLACES = 400
 class FlyingPanel:
     """Commands to the picked vehicle.
 
-    Sliders that are moved take over from whatever it does; ``Resume guidance`` lets its guidance go on.
+    Sliders that are moved take over from whatever it does, until guidance is resumed.
     """
 
     def __init__(self, desk: PanelContext, session: Session, scene: viser.SceneApi) -> None:
@@ -59,7 +59,13 @@ class FlyingPanel:
         self._status = desk.gui.add_markdown("")
         desk.build(self._build)
         scene.on_click()(self._clicked)
-        commands = {"Take off": "T", "Land": "L", "Hold": "H", "Disarm": "X", "Resume guidance": "B"}
+        commands = {
+            "Take off": "T",
+            "Land": "L",
+            "Hold": "H",
+            "Disarm": "X",
+            "Resume guidance": "B",
+        }
         for what, key in commands.items():
             desk.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
                 lambda _, what=what: self._try(what)

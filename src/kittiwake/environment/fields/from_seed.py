@@ -16,6 +16,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.geometry.scalar import Real
@@ -44,16 +45,16 @@ class SeededField(AbstractField):
     trend_per_m: Real = 0.0
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
+    @override
     def drawn(self, key: PRNGKeyArray) -> Cosines:
-        """Its terms."""
         number_key, phase_key = jax.random.split(key)
         dtype = jnp.result_type(float)
         east, north = jax.random.normal(number_key, (2, self.waves), dtype) / self.length_scale_m
         phases = jax.random.uniform(phase_key, (self.waves,), dtype, -math.pi, math.pi)
         return Cosines(east, north, phases)
 
+    @override
     def at_surface(self, drawn: Cosines, east_m: Real, north_m: Real) -> Real:
-        """The mean and what the waves make of the deviation."""
         angles = drawn.east_radpm * east_m + drawn.north_radpm * north_m + drawn.phases_rad
         amplitude = self.deviation * math.sqrt(2.0 / self.waves)
         return self.mean + amplitude * jnp.cos(angles).sum()

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import equinox as eqx
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.geometry.scalar import Real
@@ -33,8 +34,8 @@ class Patches(AbstractField):
     trend_per_m: Real = 0.0
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
+    @override
     def at_surface(self, drawn: Any, east_m: Real, north_m: Real) -> Real:
-        """The background and what each patch adds."""
         del drawn
         shares = (_share(patch, east_m, north_m) for patch in self.patches)
         return sum(shares, start=jnp.asarray(self.background, jnp.result_type(float)))

@@ -9,6 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -36,8 +37,8 @@ class Raster(AbstractField):
     trend_per_m: Real = 0.0
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
+    @override
     def at_surface(self, drawn: Any, east_m: Real, north_m: Real) -> Real:
-        """Between the four nearest middles."""
         del drawn
         values = jnp.asarray(self.file.values, jnp.result_type(float))
         west, south = self.file.middle_m

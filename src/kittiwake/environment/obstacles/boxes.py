@@ -6,6 +6,7 @@ from typing import Annotated
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
+from typing_extensions import override
 
 from kittiwake.contact.solid import Solid
 from kittiwake.core.bounds import POSITIVE, Bounds
@@ -31,25 +32,25 @@ class Box(AbstractPlaced):
     pitch_rad: Real = 0.0
     roll_rad: Real = 0.0
 
+    @override
     def distance_along_m(self, ray_own: Ray) -> Real:
-        """From outside or from within."""
         return block(ray_own, self.sides_m * 0.5)
 
+    @override
     def normal_at(self, point_own_m: Vec3) -> Vec3:
-        """Of the nearest face."""
         return _face_normal(point_own_m, self.sides_m * 0.5)
 
+    @override
     def nearest(self, point_own_m: Vec3) -> list[Clearance]:
-        """Of a solid."""
         return [cuboid(point_own_m, self.sides_m * 0.5)]
 
+    @override
     def solids_world(self) -> tuple[Solid, ...]:
-        """Itself."""
         half = self.sides_m * 0.5
         return self.solid("box", half.x, half.y, half.z)
 
+    @override
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
-        """Its edges."""
         return box_edges(np.asarray(self.sides_m.array))
 
 
@@ -64,24 +65,24 @@ class Platform(AbstractObstacle):
     pitch_rad: Real = 0.0
     roll_rad: Real = 0.0
 
+    @override
     def distance_m(self, ray: Ray) -> Real:
-        """That of its box."""
         return self._box().distance_m(ray)
 
+    @override
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
-        """That of its box."""
         return self._box().normal_world(ray, distance_m)
 
+    @override
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
-        """That of its box."""
         return self._box().clearance_m(point_world_m, body)
 
+    @override
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
-        """That of its box."""
         return self._box().outline_world()
 
+    @override
     def solids_world(self) -> tuple[Solid, ...]:
-        """Its box."""
         return self._box().solids_world()
 
     def _box(self) -> Box:
@@ -110,29 +111,29 @@ class Slab(AbstractPlaced):
     pitch_rad: Real = 0.0
     roll_rad: Real = 0.0
 
+    @override
     def distance_along_m(self, ray_own: Ray) -> Real:
-        """That of the box which it is before its layers are shifted."""
         upright = Ray(self._upright(ray_own.origin_m), self._upright(ray_own.direction))
         return block(upright, self.sides_m * 0.5)
 
+    @override
     def normal_at(self, point_own_m: Vec3) -> Vec3:
-        """That of the box, by the inverse transpose of the shift."""
         n = _face_normal(self._upright(point_own_m), self.sides_m * 0.5)
         return Vec3(n.x, n.y, n.z - jnp.tan(self.lean_rad) * n.y)
 
+    @override
     def nearest(self, point_own_m: Vec3) -> list[Clearance]:
-        """Of the parallelogram that it is across x, between its ends."""
         half, slope = self.sides_m * 0.5, jnp.tan(self.lean_rad)
         aside, shift = Vec3(0.0, half.y, 0.0), Vec3(0.0, slope * half.z, half.z)
         section = parallelogram(Vec3(0.0, point_own_m.y, point_own_m.z), aside, shift)
         return [prism(section, between(point_own_m.x, half.x, EAST))]
 
+    @override
     def solids_world(self) -> tuple[Solid, ...]:
-        """Its eight corners, and what is between them."""
         return (Solid("hull", corners_m=self.placed(np.concatenate(self.outline()))),)
 
+    @override
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
-        """Its edges."""
         shift = np.eye(3)
         shift[1, 2] = math.tan(self.lean_rad)
         return [edge @ shift.T for edge in box_edges(np.asarray(self.sides_m.array))]

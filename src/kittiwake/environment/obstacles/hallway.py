@@ -12,6 +12,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from typing_extensions import override
 
 from kittiwake.contact.solid import Solid, sheet
 from kittiwake.core.bounds import POSITIVE
@@ -48,17 +49,15 @@ class Hallway(AbstractObstacle):
             message = f"points_world_m: {problem}"
             raise ValueError(message)
 
+    @override
     def distance_m(self, ray: Ray) -> Real:
-        """From either side of any wall."""
-
         def distance_m(corners: Corners) -> Real:
             return first([triangle(ray, *map(Vec3.of, corners))])
 
         return nearest_of(self._triangles(ray.origin_m), distance_m).distance_m
 
+    @override
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
-        """Of the triangle that is met there."""
-
         def off_m(corners: Corners) -> Real:
             t, exists = triangle(ray, *map(Vec3.of, corners))
             return jnp.where(exists, jnp.abs(t - distance_m), jnp.inf)
@@ -67,24 +66,23 @@ class Hallway(AbstractObstacle):
         one, two, three = triangles[nearest_of(triangles, off_m).place]
         return Vec3.of(two - one).cross(Vec3.of(three - one))
 
+    @override
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
-        """From either side of the walls, and from floor and ceiling if it has them."""
-
         def left_m(corners: Corners) -> Real:
             return facet(point_world_m, *map(Vec3.of, corners)).left_m(body)
 
         return nearest_of(self._triangles(point_world_m), left_m).distance_m
 
+    @override
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
-        """The lower and the upper edges of both walls, and their ends."""
         edges = [np.asarray(edge) for edge in self._edges(jnp.result_type(float))]
         left, right, left_top, right_top = edges
         walls = [(left, left_top), (right, right_top)]
         ends = [np.stack([low[i], top[i]]) for low, top in walls for i in (0, -1)]
         return [*edges, *ends]
 
+    @override
     def solids_world(self) -> tuple[Solid, ...]:
-        """Its walls, floor and ceiling, a piece each."""
         pieces = np.asarray(self._triangles(self.points_world_m[0]), float)
         return tuple(solid for corners in pieces if (solid := sheet(corners)) is not None)
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
+from typing_extensions import override
 
 from kittiwake.contact.solid import Solid, sheet
 from kittiwake.core.bounds import POSITIVE
@@ -38,16 +39,16 @@ class Mesh(AbstractObstacle):
     roll_rad: Real = 0.0
     scale: Annotated[Real, POSITIVE] = 1.0
 
+    @override
     def distance_m(self, ray: Ray) -> Real:
-        """From either side of any triangle."""
         seen = self._seen(ray)
         met = self.file.first(seen, 0.0, jnp.inf)
         # the loop that finds it cannot be differentiated backwards
         t, _ = triangle(seen, *self.file.triangle(met.place, jnp.result_type(ray.origin_m.x)))
         return jnp.where(jnp.isfinite(met.distance_m), t * self._unit_m(), jnp.inf)
 
+    @override
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
-        """Of a triangle that is met there."""
         seen, along = self._seen(ray), distance_m / self._unit_m()
         dtype = jnp.result_type(ray.origin_m.x)
         margin = math.sqrt(jnp.finfo(dtype).eps) * (1.0 + along)
@@ -55,8 +56,8 @@ class Mesh(AbstractObstacle):
         one, two, three = self.file.triangle(met.place, dtype)
         return self._q_world_from_own().rotate((two - one).cross(three - one))
 
+    @override
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
-        """From either side of any triangle."""
         q_own_from_world, unit_m = self._q_world_from_own().inverse(), self._unit_m()
         point = q_own_from_world.rotate(point_world_m - self.position_world_m) / unit_m
         turned = body.turned(q_own_from_world)
@@ -65,20 +66,16 @@ class Mesh(AbstractObstacle):
         corners = self.file.triangle(near.place, jnp.result_type(point.x))
         return facet(point, *corners).left_m(small) * unit_m
 
+    @override
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
-        """The edges of the box around it along its own axes."""
         low, high = np.split(np.asarray(self.file.boxes[1], float), 2)
         q, place = self._q_world_from_own(), np.asarray(self.position_world_m.array)
         axes = np.stack([q.rotate(Vec3.of(axis)).array for axis in np.eye(3).tolist()])
         edges = [edge + 0.5 * (low + high) for edge in box_edges(high - low)]
         return [edge * float(self._unit_m()) @ axes + place for edge in edges]
 
+    @override
     def solids_world(self) -> tuple[Solid, ...]:
-        """A thin piece for each triangle.
-
-        Raises:
-            ScenarioError: if there are too many to touch.
-        """
         corners = np.asarray(self.file.corners, float).reshape(-1, 3, 3)
         if len(corners) > MOST_TOUCHED:
             message = (

@@ -7,6 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
+from typing_extensions import override
 
 from kittiwake.contact.solid import Kind, Points, Solid
 from kittiwake.geometry.euler import EulerZYX
@@ -25,28 +26,28 @@ class AbstractPlaced(AbstractObstacle):
     pitch_rad: eqx.AbstractVar[Real]
     roll_rad: eqx.AbstractVar[Real]
 
+    @override
     def distance_m(self, ray: Ray) -> Real:
-        """The same in both frames."""
         q_own_from_world = self._q_world_from_own().inverse()
         origin = q_own_from_world.rotate(ray.origin_m - self.center_world_m)
         return self.distance_along_m(Ray(origin, q_own_from_world.rotate(ray.direction)))
 
+    @override
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
-        """That at the point, turned into the world's axes."""
         q = self._q_world_from_own()
         return q.rotate(
             self.normal_at(q.inverse().rotate(ray.at(distance_m) - self.center_world_m))
         )
 
+    @override
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
-        """The least that the body leaves to any of the nearest places."""
         q_own_from_world = self._q_world_from_own().inverse()
         own = q_own_from_world.rotate(point_world_m - self.center_world_m)
         turned = body.turned(q_own_from_world)
         return reduce(jnp.minimum, [near.left_m(turned) for near in self.nearest(own)])
 
+    @override
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
-        """Turned, and put in its place."""
         return [self.placed(line) for line in self.outline()]
 
     def solid(self, kind: Kind, *sizes_m: Real) -> tuple[Solid]:

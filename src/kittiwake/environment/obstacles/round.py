@@ -6,6 +6,7 @@ from typing import Annotated
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
+from typing_extensions import override
 
 from kittiwake.contact.solid import Solid
 from kittiwake.core.bounds import POSITIVE
@@ -27,26 +28,26 @@ class Sphere(AbstractObstacle):
     center_world_m: Vec3
     radius_m: Annotated[Real, POSITIVE]
 
+    @override
     def distance_m(self, ray: Ray) -> Real:
-        """From outside or from within."""
         about = Ray(ray.origin_m - self.center_world_m, ray.direction)
         return first(ball(about, self.radius_m))
 
+    @override
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
-        """Away from the center."""
         return ray.at(distance_m) - self.center_world_m
 
+    @override
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
-        """From its surface, along the way to its center."""
         return about(point_world_m - self.center_world_m, self.radius_m).left_m(body)
 
+    @override
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
-        """A circle around each axis."""
         center, radius = np.asarray(self.center_world_m.array), float(self.radius_m)
         return [circle(radius, axis) + center for axis in "xyz"]
 
+    @override
     def solids_world(self) -> tuple[Solid, ...]:
-        """Itself."""
         return (Solid.at("sphere", (self.radius_m,), self.center_world_m, Quaternion.identity()),)
 
 
@@ -60,16 +61,16 @@ class Cylinder(AbstractPlaced):
     pitch_rad: Real = 0.0
     roll_rad: Real = 0.0
 
+    @override
     def distance_along_m(self, ray_own: Ray) -> Real:
-        """From outside or from within."""
         half, square = 0.5 * self.height_m, self.radius_m * self.radius_m
         ends = [
             to_part_m(ray_own, z_m, lambda point: across2(point) <= square) for z_m in (-half, half)
         ]
         return reduce(jnp.minimum, ends, first(tube(ray_own, self.radius_m, half)))
 
+    @override
     def normal_at(self, point_own_m: Vec3) -> Vec3:
-        """Of the side or of an end, whichever is nearer."""
         outwards = Vec3(point_own_m.x, point_own_m.y, 0.0)
         to_side = jnp.abs(outwards.norm() - self.radius_m)
         on_end = jnp.abs(jnp.abs(point_own_m.z) - 0.5 * self.height_m) < to_side
@@ -79,17 +80,17 @@ class Cylinder(AbstractPlaced):
             jnp.where(on_end, 1.0, 0.0),
         )
 
+    @override
     def nearest(self, point_own_m: Vec3) -> list[Clearance]:
-        """Of a circle, between its ends."""
         section = about(Vec3(point_own_m.x, point_own_m.y, 0.0), self.radius_m)
         return [prism(section, between(point_own_m.z, 0.5 * self.height_m, UP))]
 
+    @override
     def solids_world(self) -> tuple[Solid, ...]:
-        """Itself."""
         return self.solid("cylinder", self.radius_m, 0.5 * self.height_m)
 
+    @override
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
-        """Both ends, and four lines between them."""
         radius, half = float(self.radius_m), 0.5 * float(self.height_m)
         ends = [circle(radius, "z", at) for at in (-half, half)]
         return [*ends, *uprights(radius, half)]
@@ -105,8 +106,8 @@ class Capsule(AbstractPlaced):
     pitch_rad: Real = 0.0
     roll_rad: Real = 0.0
 
+    @override
     def distance_along_m(self, ray_own: Ray) -> Real:
-        """From outside or from within."""
         half = 0.5 * self.height_m
         meetings = tube(ray_own, self.radius_m, half)
         for upwards in (1.0, -1.0):
@@ -117,22 +118,22 @@ class Capsule(AbstractPlaced):
             ]
         return first(meetings)
 
+    @override
     def normal_at(self, point_own_m: Vec3) -> Vec3:
-        """Away from the line between the balls' centers."""
         half = 0.5 * self.height_m
         beyond = point_own_m.z - jnp.clip(point_own_m.z, -half, half)
         return Vec3(point_own_m.x, point_own_m.y, beyond)
 
+    @override
     def nearest(self, point_own_m: Vec3) -> list[Clearance]:
-        """From the same line."""
         return [about(self.normal_at(point_own_m), self.radius_m)]
 
+    @override
     def solids_world(self) -> tuple[Solid, ...]:
-        """Itself."""
         return self.solid("capsule", self.radius_m, 0.5 * self.height_m)
 
+    @override
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
-        """The edges of its cylinder, and two arcs over each end."""
         radius, half = float(self.radius_m), 0.5 * float(self.height_m)
         over = [
             arc(radius, "x", 0.0, np.pi),  # from y over z

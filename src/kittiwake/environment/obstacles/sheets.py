@@ -5,6 +5,7 @@ from typing import Annotated
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
+from typing_extensions import override
 
 from kittiwake.contact.solid import LEAST_M, Solid, strips
 from kittiwake.core.bounds import POSITIVE
@@ -31,16 +32,16 @@ class Plane(AbstractPlane):
         refuse_without_direction(self.facing_world, "facing_world", "[0, 0, 1] for a level plane")
 
     @property
+    @override
     def across_world(self) -> Vec3:
-        """To where it faces."""
         return unit(self.facing_world)
 
+    @override
     def height_over_m(self, point_world_m: Vec3) -> Real:
-        """Over its point."""
         return self.across_world.dot(point_world_m - self.point_world_m)
 
+    @override
     def solids_world(self) -> tuple[Solid, ...]:
-        """All that is behind it."""
         across, up = self.across_world, Vec3(0.0, 0.0, 1.0)
         axis, cosine = up.cross(across), up.dot(across)
         sine = axis.norm()
@@ -61,31 +62,31 @@ class ParabolicSheet(AbstractPlaced):
     pitch_rad: Real = 0.0
     roll_rad: Real = 0.0
 
+    @override
     def distance_along_m(self, ray_own: Ray) -> Real:
-        """From either side."""
         o, d, a = ray_own.origin_m, ray_own.direction, self.curvature_pm
         discriminant = 0.25 * d.z * d.z + a * d.y * (d.y * o.z - d.z * o.y)
         ways = roots(a * d.y * d.y, a * o.y * d.y - 0.5 * d.z, a * o.y * o.y - o.z, discriminant)
         return first([Meeting(t, exists & self._within(ray_own.at(t))) for t, exists in ways])
 
+    @override
     def normal_at(self, point_own_m: Vec3) -> Vec3:
-        """The gradient of z - curvature y^2."""
         return Vec3(0.0, -2.0 * self.curvature_pm * point_own_m.y, 1.0)
 
+    @override
     def nearest(self, point_own_m: Vec3) -> list[Clearance]:
-        """On either side of its valley, between its ends."""
         section = Vec3(0.0, point_own_m.y, point_own_m.z)
         ends = between(point_own_m.x, 0.5 * self.length_m, EAST)
         arms = parabola(section, self.curvature_pm, 0.5 * self.width_m)
         return [prism(arm, ends) for arm in arms]
 
+    @override
     def solids_world(self) -> tuple[Solid, ...]:
-        """Flat strips along it."""
         one, other = (self.placed(bow) for bow in self.outline()[:2])
         return strips(one, other)
 
+    @override
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
-        """Its rim, and its lowest line."""
         half = 0.5 * float(self.length_m)
         y = np.linspace(-0.5, 0.5, STEPS + 1) * float(self.width_m)
         z = float(self.curvature_pm) * y * y

@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from typing_extensions import override
 
 from kittiwake.contact.solid import Solid, strips
 from kittiwake.core.arrays import as_arrays
@@ -52,8 +53,8 @@ class WavySheet(AbstractPlaced):
     pitch_rad: Real = 0.0
     roll_rad: Real = 0.0
 
+    @override
     def distance_along_m(self, ray_own: Ray) -> Real:
-        """From either side."""
         fixed, ray = jax.lax.stop_gradient(as_arrays((self, ray_own)))
         found, zero = fixed._first(ray)
         o, d = ray_own.origin_m, ray_own.direction
@@ -63,12 +64,12 @@ class WavySheet(AbstractPlaced):
         newton = (o.z + zero * d.z - self._height_m(x)) / jnp.where(crosses, slope, 1.0)
         return jnp.where(found, zero - jnp.where(crosses, newton, 0.0), jnp.inf)
 
+    @override
     def normal_at(self, point_own_m: Vec3) -> Vec3:
-        """The gradient of z - A sin(k x)."""
         return Vec3(-self._slope(point_own_m.x), 0.0, 1.0)
 
+    @override
     def nearest(self, point_own_m: Vec3) -> list[Clearance]:
-        """On either side of the point, between its ends."""
         fixed, x0, z0 = jax.lax.stop_gradient(as_arrays((self, point_own_m.x, point_own_m.z)))
         ends = between(point_own_m.y, 0.5 * self.width_m, NORTH)
 
@@ -78,13 +79,13 @@ class WavySheet(AbstractPlaced):
 
         return [prism(near(side), ends) for side in (1.0, -1.0)]
 
+    @override
     def solids_world(self) -> tuple[Solid, ...]:
-        """Flat strips along it."""
         one, other = (self.placed(rim) for rim in self.outline()[:2])
         return strips(one, other)
 
+    @override
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
-        """Its rim, and a line along each crest and valley."""
         half, wide = 0.5 * float(self.length_m), 0.5 * float(self.width_m)
         quarter = 0.25 * float(self.wavelength_m)
         steps = max(STEPS, round(2.0 * half / quarter) * STEPS // 8)

@@ -12,6 +12,7 @@ from typing import Annotated
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.environment.plumes.downwind import Downwind, refuse_without_wind
@@ -28,8 +29,8 @@ class DispersedCloud(AbstractCloud):
     emissions_per_s: Float[Array, " sources"]
     downwind: Downwind
 
+    @override
     def concentration(self, position_world_m: Vec3, time_s: Real) -> Real:
-        """At a place; it stays as it is."""
         del time_s
         seen = self.downwind.seen_from(self.sources_world_m, position_world_m)
         v = seen.twice_variance_m2
@@ -53,14 +54,14 @@ class DispersionPlume(AbstractPlume):
         """Refuses a range with the higher limit first."""
         refuse_unordered("emission_range_per_s", self.emission_range_per_s)
 
+    @override
     def check(self, site: Site, period_s: float) -> None:
-        """Refuses still air, and an area from which no place should be drawn."""
         del period_s
         refuse_without_wind(site)
         self.sources.check(site.area)
 
+    @override
     def begin(self, site: Site, key: PRNGKeyArray) -> DispersedCloud:
-        """The cloud, which stays as it is."""
         place_key, emission_key = jax.random.split(key)
         placed = self.sources.placed(site.area, place_key)
         emissions = drawn_between(self.emission_range_per_s, emission_key, len(placed.there))

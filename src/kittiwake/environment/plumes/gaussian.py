@@ -12,6 +12,7 @@ from typing import Annotated
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.environment.plumes.sources import (
@@ -34,8 +35,8 @@ class GaussianCloud(AbstractCloud):
     yaw_rad: Real
     peak: Real
 
+    @override
     def concentration(self, position_world_m: Vec3, time_s: Real) -> Real:
-        """At a place; it stays as it is."""
         del time_s
         off, s = position_world_m - self.position_world_m, self.deviations_m
         sine, cosine = sin_cos(self.yaw_rad)
@@ -64,14 +65,14 @@ class GaussianPlume(AbstractPlume):
         """Refuses a range with the higher limit first."""
         refuse_unordered("deviation_range_m", self.deviation_range_m)
 
+    @override
     def check(self, site: Site, period_s: float) -> None:
-        """Refuses an area from which no place should be drawn."""
         del period_s
         if self.position_world_m is None:
             site.area.check_drawable()
 
+    @override
     def begin(self, site: Site, key: PRNGKeyArray) -> GaussianCloud:
-        """The cloud, which stays as it is."""
         place_key, deviation_key, yaw_key = jax.random.split(key, 3)
         place, spread, yaw = self.position_world_m, self.deviations_m, self.yaw_rad
         if place is None:

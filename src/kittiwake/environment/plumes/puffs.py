@@ -22,6 +22,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.errors import ScenarioError
@@ -59,8 +60,8 @@ class PuffCloud(AbstractCloud):
     next_s: Float[Array, " sources"]
     downwind: Downwind
 
+    @override
     def concentration(self, position_world_m: Vec3, time_s: Real) -> Real:
-        """At a place and a time."""
         seen = self.downwind.seen_from(self.sources_world_m, position_world_m)
         v = seen.twice_variance_m2
         behind = seen.ahead_m[:, None] - self.downwind.speed_mps * (time_s - self.left_s)
@@ -109,8 +110,8 @@ class PuffPlume(AbstractPlume):
         """Refuses a range with the higher limit first."""
         refuse_unordered("amount_range", self.amount_range)
 
+    @override
     def check(self, site: Site, period_s: float) -> None:
-        """Refuses still air, an area from which no place should be drawn, and too long steps."""
         refuse_without_wind(site)
         self.sources.check(site.area)
         if MEAN_PER_STEP * self.mean_interval_s < period_s:
@@ -122,8 +123,8 @@ class PuffPlume(AbstractPlume):
             )
             raise ScenarioError(message)
 
+    @override
     def warnings(self, site: Site, duration_s: float) -> tuple[str, ...]:
-        """Whether puffs are forgotten before they have left the area or the flight is over."""
         kept_s = float(self.remembered * self.mean_interval_s)
         wanted_s = min(_longest_crossing_s(site), duration_s)
         if kept_s >= wanted_s:
@@ -139,8 +140,8 @@ class PuffPlume(AbstractPlume):
             f"for the {wanted_s:.3g} s in which they can be met",
         )
 
+    @override
     def begin(self, site: Site, key: PRNGKeyArray) -> PuffCloud:
-        """Before the first puff."""
         place_key, wait_key = jax.random.split(key)
         placed = self.sources.placed(site.area, place_key)
         count = len(placed.there)
@@ -155,8 +156,8 @@ class PuffPlume(AbstractPlume):
             downwind=Downwind.at(site, self.spread_coefficient, self.spread_exponent),
         )
 
+    @override
     def later(self, cloud: PuffCloud, time_s: Real, key: PRNGKeyArray) -> PuffCloud:
-        """With the puffs that have left since."""
         count = len(cloud.there)
 
         def once(cloud: PuffCloud, draw: PRNGKeyArray) -> tuple[PuffCloud, None]:

@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from typing_extensions import override
 
 from kittiwake.environment.satellites.choice import chosen, frame_at
 from kittiwake.environment.satellites.range_errors import SecondOrderError
@@ -66,8 +67,8 @@ class CircularOrbits(AbstractOrbits):
     frame: LocalFrame
     end_s: float | None = eqx.field(static=True, default=None)
 
+    @override
     def positions_world_m(self, time_s: Real) -> Float[Array, "satellites 3"]:
-        """Further along, over an Earth that has turned."""
         dtype = jnp.result_type(time_s, float)
         node = jnp.asarray(self.node_rad, dtype) - EARTH_RATE_RADPS * time_s
         argument = jnp.asarray(self.latitude_argument_rad, dtype) + ORBIT_RATE_RADPS * time_s
@@ -93,8 +94,8 @@ class NominalConstellation(AbstractConstellation):
         """Refuses slots that there are not."""
         self._chosen()
 
+    @override
     def orbits(self, origin: Origin, start_utc: datetime) -> CircularOrbits:
-        """The chosen slots since the epoch."""
         numbers = self._chosen()
         since_s = (start_utc - EPOCH_UTC).total_seconds()
         node, argument = np.radians([SLOTS_DEG[number - 1] for number in numbers]).T

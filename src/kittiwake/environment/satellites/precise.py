@@ -15,6 +15,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.environment.satellites.choice import chosen, frame_at
@@ -96,8 +97,8 @@ class ChebyshevOrbits(AbstractOrbits):
     end_s: float | None = eqx.field(static=True)
     coefficients_m: Float[Array | np.ndarray, "pieces degrees satellites 3"]
 
+    @override
     def positions_world_m(self, time_s: Real) -> Float[Array, "satellites 3"]:
-        """By Clenshaw's recurrence; before the start and after the end where they were then."""
         assert self.end_s is not None
         dtype = jnp.result_type(time_s, float)
         pieces = len(self.coefficients_m)
@@ -122,8 +123,8 @@ class PreciseConstellation(AbstractConstellation):
         """Refuses satellites that are not in the file."""
         chosen(self.numbers, self.file.numbers, self.file.source)
 
+    @override
     def orbits(self, origin: Origin, start_utc: datetime) -> ChebyshevOrbits:
-        """The chosen satellites from the start on, for as long as the file tells, up to a day."""
         table = self.file
         begins_s = table.time_of_s(start_utc)
         _refuse_other_times(table, begins_s)

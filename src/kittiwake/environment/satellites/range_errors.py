@@ -30,6 +30,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.noise import GaussMarkov, normal
@@ -44,10 +45,10 @@ NODES = 6
 class NoRangeError(AbstractRangeError):
     """Distances are as they are."""
 
+    @override
     def step(
         self, state: tuple[()], inputs: Real, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], Real]:
-        """Nothing."""
         del inputs, dt_s, key
         return state, 0.0
 
@@ -58,12 +59,12 @@ class FirstOrderError(AbstractRangeError):
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 12.35
     time_constant_s: Annotated[Real, POSITIVE] = 2000.0
 
+    @override
     def init(self, key: PRNGKeyArray) -> Real:
-        """An error before the first step."""
         return self._process.first(normal(key))
 
+    @override
     def step(self, state: Real, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Real, Real]:
-        """The error a step later."""
         del inputs
         later = self._process.next(state, normal(key), dt_s)
         return later, later
@@ -89,14 +90,14 @@ class SecondOrderError(AbstractRangeError):
             )
             raise ValueError(message)
 
+    @override
     def init(self, key: PRNGKeyArray) -> tuple[Real, Real]:
-        """Error and rate before the first step, in units of their deviations."""
         return _two(key)
 
+    @override
     def step(
         self, state: tuple[Real, Real], inputs: Real, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[Real, Real], Real]:
-        """Both a step later, and the error in meters."""
         del inputs
         error, rate = state
         first, second = _two(key)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.environment.waves.sea_state import (
@@ -57,20 +58,20 @@ class AbstractSea(AbstractWaves):
     def sharpness(self) -> Real:
         """The enhancement of its peak (gamma)."""
 
+    @override
     def check(self, gravity_mps2: float) -> None:
-        """Refuses waves that would break."""
         refuse_steep(self._spectrum(gravity_mps2), gravity_mps2, "significant_height_m")
 
+    @override
     def warnings(self, gravity_mps2: float) -> tuple[str, ...]:
-        """Whether it is steeper than seas are."""
         return steep_remarks(self._spectrum(gravity_mps2), gravity_mps2)
 
+    @override
     def shortest_period_s(self, gravity_mps2: float) -> float:
-        """Where the spectrum is cut."""
         return float(self._spectrum(gravity_mps2).peak_period_s) / HIGHEST
 
+    @override
     def begin(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
-        """The components at the start."""
         return drawn(self._spectrum(gravity_mps2), self.components, gravity_mps2, key)
 
     def _spectrum(self, gravity_mps2: Real) -> SeaSpectrum:
@@ -105,13 +106,13 @@ class PiersonMoskowitzSea(AbstractSea):
     water_depth_m: Annotated[Real, POSITIVE] | None = None
     components: Annotated[int, COMPONENTS] = eqx.field(static=True, default=64)
 
+    @override
     def raised(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
-        """In the end."""
         height, _ = developed(wind_speed_mps, gravity_mps2)
         return height, None
 
+    @override
     def sharpness(self) -> float:
-        """That of a peak which nothing enhances."""
         return 1.0
 
 
@@ -133,6 +134,7 @@ class JonswapSea(AbstractSea):
     water_depth_m: Annotated[Real, POSITIVE] | None = None
     components: Annotated[int, COMPONENTS] = eqx.field(static=True, default=64)
 
+    @override
     def __check_init__(self) -> None:
         """Refuses a wind without a fetch, of what alone says how high the sea is."""
         super().__check_init__()
@@ -143,11 +145,11 @@ class JonswapSea(AbstractSea):
             )
             raise ValueError(message)
 
+    @override
     def raised(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
-        """Over the fetch."""
         assert self.fetch_m is not None
         return growing(wind_speed_mps, self.fetch_m, gravity_mps2)
 
+    @override
     def sharpness(self) -> Real:
-        """That which is given."""
         return self.peak_enhancement

@@ -6,6 +6,7 @@ from typing import Annotated
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.environment.waves.dispersion import refuse_breaking, wave_number
@@ -29,18 +30,18 @@ class RegularWaves(AbstractWaves):
     water_depth_m: Annotated[Real, POSITIVE] | None = None
     phase_rad: Real | None = None
 
+    @override
     def check(self, gravity_mps2: float) -> None:
-        """Refuses waves that would break."""
         height_m, period_s = float(self.height_m), float(self.period_s)
         refuse_breaking(height_m, period_s, gravity_mps2, self.water_depth_m, "height_m")
 
+    @override
     def shortest_period_s(self, gravity_mps2: float) -> float:
-        """That of them all."""
         del gravity_mps2
         return float(self.period_s)
 
+    @override
     def begin(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
-        """The wave at the start."""
         frequency = 2.0 * pi / self.period_s
         number = wave_number(frequency, gravity_mps2, self.water_depth_m)
         east, north = sin_cos(self.towards_rad)

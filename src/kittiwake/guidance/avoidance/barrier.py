@@ -24,6 +24,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import VelocityYaw
@@ -66,16 +67,16 @@ class Barrier(AbstractRangeAvoidance):
         """The sensors are not known yet."""
         self.looks_body = None
 
+    @override
     def init(self, key: PRNGKeyArray) -> BarrierState:
-        """Nothing seen."""
         del key
         shape = jnp.shape(self._looks)
         return BarrierState(jnp.zeros(shape), jnp.zeros(shape[0], bool))
 
+    @override
     def step(
         self, state: BarrierState, inputs: AvoidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[BarrierState, VelocityYaw]:
-        """The velocity to fly instead."""
         del dt_s, key
         asked: VelocityYaw = inputs.command
         seen = self._seen(state, inputs)

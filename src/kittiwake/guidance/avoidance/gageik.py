@@ -24,6 +24,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import PositionYaw
@@ -56,10 +57,10 @@ class Gageik(AbstractRangeAvoidance):
         """The sensors are not known yet."""
         self.looks_body = None
 
+    @override
     def step(
         self, state: tuple[()], inputs: AvoidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], PositionYaw]:
-        """The place to go to instead."""
         del dt_s, key
         asked: PositionYaw = inputs.command
         here = inputs.estimate.position_world_m

@@ -22,6 +22,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.commands import ThrustAttitude
@@ -90,10 +91,10 @@ class Repulsion(AbstractRangeAvoidance):
         free = jnp.clip((a / d + b) / d, 0.0, self.max_lean_rad)
         return jnp.where(distance_m > self.farthest_m, 0.0, free)
 
+    @override
     def step(
         self, state: tuple[()], inputs: AvoidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], ThrustAttitude]:
-        """The attitude that leans back."""
         del dt_s, key
         asked: ThrustAttitude = inputs.command
         ranges = self._ranges(inputs)

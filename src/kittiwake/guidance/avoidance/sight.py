@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
+from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
@@ -42,12 +43,8 @@ class AbstractRangeAvoidance(AbstractAvoidance):
     sensors: eqx.AbstractVar[tuple[str, ...] | None]
     looks_body: eqx.AbstractVar[Directions | None]
 
+    @override
     def prepare(self, context: BuildContext) -> "AbstractRangeAvoidance":
-        """With the names of its sensors and the directions of their ranges.
-
-        Raises:
-            ScenarioError: if one is missing, or tells no ranges.
-        """
         looks = looks_of(context.sensors, self.sensors)
         known: Any = np.array([[v.x, v.y, v.z] for one in looks.values() for v in one], float)
         named = replace(self, sensors=tuple(looks))

@@ -24,6 +24,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import PositionYaw
@@ -72,16 +73,16 @@ class Wagster(AbstractRangeAvoidance):
         """The sensors are not known yet."""
         self.looks_body = None
 
+    @override
     def init(self, key: PRNGKeyArray) -> WagsterState:
-        """On the way."""
         del key
         zero = jnp.asarray(0.0)
         return WagsterState(jnp.asarray(False), Vec3(zero, zero, zero))
 
+    @override
     def step(
         self, state: WagsterState, inputs: AvoidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[WagsterState, PositionYaw]:
-        """The place to go to instead."""
         del dt_s, key
         asked: PositionYaw = inputs.command
         here = inputs.estimate.position_world_m

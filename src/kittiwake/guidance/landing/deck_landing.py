@@ -25,6 +25,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -133,12 +134,8 @@ class DeckLanding(AbstractGuidance):
             )
             raise ValueError(message)
 
+    @override
     def prepare(self, context: BuildContext) -> "DeckLanding":
-        """The same, where it can see the deck and stand on it.
-
-        Raises:
-            ScenarioError: if it cannot, or if it would align too low.
-        """
         refuse_blind(context.sensors, self.sensor)
         standing_m = refuse_without_feet(context, self.standing_height_m)
         lowest_m = standing_m + self.commit_m
@@ -151,12 +148,12 @@ class DeckLanding(AbstractGuidance):
             raise ScenarioError(message)
         return replace(self, standing_height_m=standing_m)
 
+    @override
     def command_types(self) -> tuple[type, ...]:
-        """Places, and off."""
         return (PositionYaw, MotorsOff)
 
+    @override
     def init(self, key: PRNGKeyArray) -> DeckLandingState:
-        """Looking for the deck."""
         del key
         zero = jnp.asarray(0.0)
         return DeckLandingState(
@@ -167,10 +164,10 @@ class DeckLanding(AbstractGuidance):
             zero,
         )
 
+    @override
     def step(
         self, state: DeckLandingState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[DeckLandingState, CommandChoice]:
-        """A place over the deck, or off."""
         del key
         beginning = state.beginning.at(inputs.estimate)
         # what is too near to see the deck goes along with it; any other that lost it goes around
@@ -187,16 +184,16 @@ class DeckLanding(AbstractGuidance):
         signal = self._signal(beginning, deck, phase, height_m, rate_mps)
         return later, CommandChoice((signal, MotorsOff()), jnp.where(phase == MOTORS_OFF, 1, 0))
 
+    @override
     def finished(self, state: DeckLandingState) -> Flag:
-        """Once the motors are off."""
         return state.phase == MOTORS_OFF
 
+    @override
     def phases(self) -> tuple[str, ...]:
-        """The parts of the landing."""
         return PHASES
 
+    @override
     def phase(self, state: DeckLandingState) -> Int[Array, ""]:
-        """The present one."""
         return state.phase
 
     @property

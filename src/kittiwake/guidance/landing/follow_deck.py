@@ -5,6 +5,7 @@ from typing import Annotated
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -41,24 +42,24 @@ class FollowDeck(AbstractGuidance):
     lost_after_s: Annotated[Real, POSITIVE] = LOST_AFTER_S
     yaw_rad: Real | None = None
 
+    @override
     def prepare(self, context: BuildContext) -> "FollowDeck":
-        """The same, where it can see the deck."""
         refuse_blind(context.sensors, self.sensor)
         return self
 
+    @override
     def command_types(self) -> tuple[type[PositionYaw]]:
-        """Places."""
         return (PositionYaw,)
 
+    @override
     def init(self, key: PRNGKeyArray) -> FollowDeckState:
-        """Not begun."""
         del key
         return FollowDeckState(InitialPose.ahead(), DeckEstimate.unknown())
 
+    @override
     def step(
         self, state: FollowDeckState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[FollowDeckState, PositionYaw]:
-        """Over the deck."""
         del key
         beginning = state.beginning.at(inputs.estimate)
         deck = state.deck.at(inputs, self.sensor, self.smoothing_s, dt_s, self.lost_after_s)

@@ -29,6 +29,7 @@ from typing import Annotated, Any, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import CommandChoice, MotorsOff, PositionYaw
@@ -103,12 +104,8 @@ class Land(AbstractGuidance):
             )
             raise ValueError(message)
 
+    @override
     def prepare(self, context: BuildContext) -> "Land":
-        """The same, with the height at which this vehicle stands on the ground.
-
-        Raises:
-            ScenarioError: if it cannot stand.
-        """
         if self.landing_height_world_m is not None:
             return self
         standing = context.dynamics.standing_height_m
@@ -120,19 +117,19 @@ class Land(AbstractGuidance):
             raise ScenarioError(message)
         return replace(self, landing_height_world_m=context.world.ground_z_m + standing)
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """Down to where it stands."""
         place, height = context.place_world_m, self.landing_height_world_m
         if height is None:
             height = context.world.ground_z_m + (context.dynamics.standing_height_m or 0.0)
         return Vec3(place.x, place.y, height)
 
+    @override
     def command_types(self) -> tuple[type, ...]:
-        """Places, and off."""
         return (PositionYaw, MotorsOff)
 
+    @override
     def init(self, key: PRNGKeyArray) -> LandState:
-        """At any height."""
         del key
         return LandState(
             InitialPose.ahead(),
@@ -142,10 +139,10 @@ class Land(AbstractGuidance):
             jnp.asarray(0.0),
         )
 
+    @override
     def step(
         self, state: LandState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[LandState, CommandChoice]:
-        """A place below the vehicle, or off."""
         del key
         beginning = state.beginning.at(inputs.estimate)
         z = inputs.estimate.position_world_m.z
@@ -175,14 +172,14 @@ class Land(AbstractGuidance):
         fastest = jnp.sqrt(self.touch_speed_mps * self.touch_speed_mps + room)
         return jnp.clip(STEEPNESS * (1.0 + climb_mps / fastest), 0.0, 1.0)
 
+    @override
     def finished(self, state: LandState) -> Flag:
-        """Once the motors are off."""
         return state.phase == MOTORS_OFF
 
+    @override
     def phases(self) -> tuple[str, ...]:
-        """The states of the method."""
         return ("descending", "slowing down", "flaring", "touching down", "motors off")
 
+    @override
     def phase(self, state: Any) -> Int[Array, ""]:
-        """The present one."""
         return state.phase

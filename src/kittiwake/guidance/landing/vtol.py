@@ -19,6 +19,7 @@ from typing import Annotated
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -68,23 +69,23 @@ class Vtol(AbstractGuidance):
     lost_after_s: Annotated[Real, POSITIVE] = LOST_AFTER_S
     yaw_rad: Real = 0.0
 
+    @override
     def prepare(self, context: BuildContext) -> "Vtol":
-        """The same, where it can see the pad."""
         refuse_blind(context.sensors, self.sensor)
         return self
 
+    @override
     def command_types(self) -> tuple[type[PositionYaw]]:
-        """Places."""
         return (PositionYaw,)
 
+    @override
     def init(self, key: PRNGKeyArray) -> VtolState:
-        """Nothing is seen yet."""
         return VtolState(self._follows.init(key), jnp.asarray(FOLLOWING, jnp.int32))
 
+    @override
     def step(
         self, state: VtolState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[VtolState, PositionYaw]:
-        """A place over the pad."""
         follows, _ = self._follows.step(state.follows, inputs, dt_s, key)
         pad = follows.deck.position_world_m
         phase = self._phase(inputs.estimate.position_world_m - pad, inputs.time_s)
@@ -99,12 +100,12 @@ class Vtol(AbstractGuidance):
             follows.deck.seen, as_arrays(over), as_arrays(waits)
         )
 
+    @override
     def phases(self) -> tuple[str, ...]:
-        """Its three heights."""
         return PHASES
 
+    @override
     def phase(self, state: VtolState) -> Int[Array, ""]:
-        """The present one."""
         return state.phase
 
     def _phase(self, away: Vec3, time_s: Real) -> Int[Array, ""]:

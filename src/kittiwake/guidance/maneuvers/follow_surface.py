@@ -26,6 +26,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import CommandChoice, PositionYaw, SurfaceMotion
@@ -126,16 +127,12 @@ class FollowSurface(AbstractGuidance):
             raise ValueError(message)
 
     @property
+    @override
     def ends(self) -> bool:
-        """Whether the task has an end."""
         return self.way_m is not None or self.duration_s is not None
 
+    @override
     def prepare(self, context: BuildContext) -> "FollowSurface":
-        """The same, told where on the vehicle the sensor is.
-
-        Raises:
-            ScenarioError: if there is no such head, or it cannot measure the distance.
-        """
         heads = {n: s for n, s in context.sensors.items() if isinstance(s, AbstractHead)}
         if self.sensor not in heads:
             raise ScenarioError(_no_head(self.sensor, list(heads)))
@@ -151,12 +148,12 @@ class FollowSurface(AbstractGuidance):
             lambda own: own.position_body_m, self, place, is_leaf=lambda leaf: leaf is None
         )
 
+    @override
     def command_types(self) -> tuple[type, type]:
-        """Along the surface, and at a place while it is out of sight."""
         return (SurfaceMotion, PositionYaw)
 
+    @override
     def init(self, key: PRNGKeyArray) -> FollowSurfaceState:
-        """Nothing seen yet."""
         del key
         zero = jnp.asarray(0.0)
         level = Vec3(zero, zero, jnp.asarray(1.0))
@@ -169,10 +166,10 @@ class FollowSurface(AbstractGuidance):
             way_m=zero,
         )
 
+    @override
     def step(
         self, state: FollowSurfaceState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[FollowSurfaceState, CommandChoice]:
-        """Along the surface as far as it is known, else at the place where it was known last."""
         del key
         estimate = inputs.estimate
         sight = self._looked(state, inputs, dt_s)
@@ -196,12 +193,12 @@ class FollowSurface(AbstractGuidance):
         still = PositionYaw(last.position_world_m, last.yaw_rad)
         return later, CommandChoice((along, still), jnp.where(follows, 0, 1))
 
+    @override
     def finished(self, state: FollowSurfaceState) -> Flag:
-        """After its way or its time."""
         return state.part == DONE
 
+    @override
     def phases(self) -> tuple[str, ...]:
-        """The parts of the task; without an end it is following to the last."""
         parts = (
             "looking for the surface",
             "stays, the surface is out of sight",
@@ -210,8 +207,8 @@ class FollowSurface(AbstractGuidance):
         )
         return (*parts, "at rest before the surface") if self.ends else parts
 
+    @override
     def phase(self, state: FollowSurfaceState) -> Int[Array, ""]:
-        """The present one."""
         return state.part
 
     def _looked(

@@ -15,6 +15,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import PositionYaw
@@ -55,29 +56,29 @@ class Goto(AbstractGuidance):
     speed_mps: Annotated[Real, POSITIVE] | None = None
     acceleration_mps2: Annotated[Real, POSITIVE] = 2.0
 
+    @override
     def prepare(self, context: BuildContext) -> "Goto":
-        """The same, where that is a place to be."""
         refuse_places(context, [self.position_world_m], "position_world_m")
         return self
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """To the place."""
         del context
         return self.position_world_m
 
+    @override
     def command_types(self) -> tuple[type[PositionYaw]]:
-        """Places."""
         return (PositionYaw,)
 
+    @override
     def init(self, key: PRNGKeyArray) -> GotoState:
-        """Not yet on the way."""
         del key
         return GotoState(InitialPose.ahead(), jnp.asarray(False))
 
+    @override
     def step(
         self, state: GotoState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[GotoState, PositionYaw]:
-        """The place, or one on the way."""
         del dt_s, key
         beginning, goal = state.beginning.at(inputs.estimate), self.position_world_m
         yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
@@ -92,8 +93,8 @@ class Goto(AbstractGuidance):
         place = beginning.position_world_m + way * share
         return later, PositionYaw(place, yaw, velocity, acceleration, jerk)
 
+    @override
     def finished(self, state: GotoState) -> Flag:
-        """Once it has arrived."""
         return state.arrived
 
     def _progress(

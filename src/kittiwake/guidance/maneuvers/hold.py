@@ -3,6 +3,7 @@
 from typing import Any
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.commands import Command, PositionYaw, VelocityHeightYaw, VelocityYaw
 from kittiwake.geometry.scalar import Real
@@ -35,31 +36,31 @@ class Hold(AbstractGuidance):
             message = "hold takes height_world_m only beside velocity_world_mps"
             raise ValueError(message)
 
+    @override
     def prepare(self, context: BuildContext) -> "Hold":
-        """The same, where the position is a place to be."""
         if self.position_world_m is not None:
             refuse_places(context, [self.position_world_m], "position_world_m")
         return self
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """To the position, or nowhere."""
         return self.position_world_m or context.place_world_m
 
+    @override
     def command_types(self) -> tuple[type[Command]]:
-        """The rung of what is held."""
         if self.velocity_world_mps is None:
             return (PositionYaw,)
         return (VelocityYaw if self.height_world_m is None else VelocityHeightYaw,)
 
+    @override
     def init(self, key: PRNGKeyArray) -> InitialPose:
-        """Not begun."""
         del key
         return InitialPose.ahead()
 
+    @override
     def step(
         self, state: InitialPose, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[InitialPose, Any]:
-        """The set point."""
         del dt_s, key
         beginning = state.at(inputs.estimate)
         yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad

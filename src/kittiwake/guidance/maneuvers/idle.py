@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.commands import MotorsOff
 from kittiwake.geometry.scalar import Real
@@ -14,13 +15,13 @@ class Idle(AbstractGuidance):
 
     tracked: ClassVar[bool] = False
 
+    @override
     def command_types(self) -> tuple[type[MotorsOff]]:
-        """Off."""
         return (MotorsOff,)
 
+    @override
     def step(
         self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], MotorsOff]:
-        """Off."""
         del inputs, dt_s, key
         return state, MotorsOff()

@@ -21,6 +21,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import HeadingSpeed
@@ -75,12 +76,12 @@ class LineOfSight(AbstractGuidance):
             message = "loop needs at least two positions_world_m; a vessel cannot stay at one"
             raise ValueError(message)
 
+    @override
     def command_types(self) -> tuple[type[HeadingSpeed]]:
-        """A heading."""
         return (HeadingSpeed,)
 
+    @override
     def prepare(self, context: BuildContext) -> "LineOfSight":
-        """With the places of its pattern."""
         if self.pattern is None:
             refuse_places(context, self.positions_world_m, "positions_world_m")
             return self
@@ -88,23 +89,23 @@ class LineOfSight(AbstractGuidance):
         refuse_places(context, places, "pattern")
         return replace(self, positions_world_m=places, pattern=None)
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """To the last place; nowhere in a round."""
         if self.loop:
             return context.place_world_m
         if self.pattern is None:
             return self.positions_world_m[-1]
         return self.pattern.positions_world_m(context.world.origin)[-1]
 
+    @override
     def init(self, key: PRNGKeyArray) -> LineOfSightState:
-        """Not begun."""
         del key
         return LineOfSightState(InitialPose.ahead(), jnp.asarray(0, jnp.int32), jnp.asarray(0.0))
 
+    @override
     def step(
         self, state: LineOfSightState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[LineOfSightState, HeadingSpeed]:
-        """Heading and speed on the present leg; one that is done hands over to the next at once."""
         del key
         here = inputs.estimate.position_world_m
         beginning = state.beginning.at(inputs.estimate)
@@ -122,20 +123,20 @@ class LineOfSight(AbstractGuidance):
         return later, HeadingSpeed(wrap_angle(heading), jnp.where(over, 0.0, self.speed_mps))
 
     @property
+    @override
     def ends(self) -> bool:
-        """Not in a round."""
         return not self.loop
 
+    @override
     def finished(self, state: LineOfSightState) -> Bool[Array, ""]:
-        """Whether the last place was reached."""
         return self._over(state.reached)
 
+    @override
     def legs(self, state: LineOfSightState) -> Int[Array, ""]:
-        """How many places have been reached."""
         return state.reached
 
+    @override
     def planned_legs(self) -> int | None:
-        """All places, unless they are visited for ever."""
         return None if self.loop else len(self.positions_world_m)
 
     def _over(self, reached: Int[Array, ""]) -> Bool[Array, ""]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.commands import (
@@ -149,14 +150,14 @@ class ModeTour(AbstractGuidance):
                 )
                 raise ValueError(message)
 
+    @override
     def command_types(self) -> tuple[type[Command]]:
-        """A mode with the last command of each."""
         return (ModeCommand,)
 
+    @override
     def step(
         self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], ModeCommand]:
-        """The mode of the latest stage that has begun."""
         del key
         now = elapsed_s(inputs.time_s, dt_s)
         asked = planned = ModeCommand(0.0)

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.columns import column_names, from_columns, required_columns
 from kittiwake.core.commands import AttitudeThrottle, Command, PositionYaw
@@ -42,28 +43,24 @@ class Playback(AbstractGuidance):
             )
             raise ValueError(message)
 
+    @override
     def prepare(self, context: BuildContext) -> "Playback":
-        """The same, where the vehicle can do what was recorded.
-
-        Raises:
-            ScenarioError: if a number is outside of the vehicle's bounds.
-        """
         if self.command_types() == (context.dynamics.command_type,):
             _refuse_outside(self.file, context.dynamics.command_bounds)
         return self
 
+    @override
     def command_types(self) -> tuple[type[Command]]:
-        """The signal whose fields are the file's columns."""
         for kind in get_args(Command):
             if set(required_columns(kind)) <= set(self.file.columns) <= set(column_names(kind)):
                 return (kind,)
         message = f"{self.file.source}:1: {_unlike_any_signal(self.file.columns)}"
         raise ValueError(message)
 
+    @override
     def step(
         self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], Any]:
-        """The signal of the row that holds now."""
         del key
         now = elapsed_s(inputs.time_s, dt_s)
         row = jnp.searchsorted(self.file.time_s, now, side="right") - 1
@@ -72,8 +69,8 @@ class Playback(AbstractGuidance):
         signal = from_columns(kind, dict(zip(self.file.columns, values, strict=True)))
         return state, self._turned(signal)
 
+    @override
     def end_s(self) -> float:
-        """When the recording ends."""
         return self.file.end_s
 
     def _turned(self, signal: Any) -> Any:

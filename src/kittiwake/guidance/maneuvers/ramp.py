@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import CommandChoice, MotorsOff, PositionYaw
@@ -57,28 +58,28 @@ class RampTakeoff(AbstractGuidance):
     idle_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     force: bool = eqx.field(static=True, default=False)
 
+    @override
     def prepare(self, context: BuildContext) -> "RampTakeoff":
-        """The same, where the height is inside the world's area."""
         refuse_places(context, [self.leads_to(context)], "height_m")
         return self
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """Up by the height."""
         return context.place_world_m + Vec3(0.0, 0.0, self.height_m)
 
+    @override
     def command_types(self) -> tuple[type[PositionYaw]]:
-        """Places."""
         return (PositionYaw,)
 
+    @override
     def init(self, key: PRNGKeyArray) -> RampState:
-        """On the ground."""
         del key
         return RampState(InitialPose.ahead(), jnp.asarray(RAMP, jnp.int32))
 
+    @override
     def step(
         self, state: RampState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[RampState, PositionYaw]:
-        """The set point on the ramp; where it began, if it was refused."""
         del dt_s, key
         beginning = state.beginning.at(inputs.estimate)
         z = beginning.position_world_m.z
@@ -92,12 +93,12 @@ class RampTakeoff(AbstractGuidance):
         point = replace(point, velocity_world_mps=Vec3(0.0, 0.0, still))
         return RampState(beginning, part), point
 
+    @override
     def finished(self, state: RampState) -> Flag:
-        """After the pause."""
         return state.part == DONE
 
+    @override
     def phases(self) -> tuple[str, ...]:
-        """The parts of the task."""
         return (
             "on the ramp up",
             "at its end",
@@ -105,8 +106,8 @@ class RampTakeoff(AbstractGuidance):
             "taken off",
         )
 
+    @override
     def phase(self, state: RampState) -> Int[Array, ""]:
-        """The present one."""
         return state.part
 
 
@@ -127,12 +128,8 @@ class RampLand(AbstractGuidance):
     max_residual_m: Annotated[Real, POSITIVE] = 0.2
     force: bool = eqx.field(static=True, default=False)
 
+    @override
     def prepare(self, context: BuildContext) -> "RampLand":
-        """The same, with the height of the start.
-
-        Raises:
-            ScenarioError: if that is in the air.
-        """
         if self.landing_height_world_m is not None:
             return self
         world, begun_m = context.world, context.start.position_world_m.z
@@ -145,24 +142,24 @@ class RampLand(AbstractGuidance):
             raise ScenarioError(message)
         return replace(self, landing_height_world_m=begun_m)
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """Down to the height."""
         place, height = context.place_world_m, self.landing_height_world_m
         return Vec3(place.x, place.y, place.z if height is None else height)
 
+    @override
     def command_types(self) -> tuple[type, ...]:
-        """Places, and off."""
         return (PositionYaw, MotorsOff)
 
+    @override
     def init(self, key: PRNGKeyArray) -> RampState:
-        """In the air."""
         del key
         return RampState(InitialPose.ahead(), jnp.asarray(RAMP, jnp.int32))
 
+    @override
     def step(
         self, state: RampState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[RampState, CommandChoice]:
-        """The set point on the ramp, or off."""
         del dt_s, key
         beginning = state.beginning.at(inputs.estimate)
         goal = 0.0 if self.landing_height_world_m is None else self.landing_height_world_m
@@ -177,17 +174,17 @@ class RampLand(AbstractGuidance):
         signals = (point, MotorsOff())
         return RampState(beginning, part), CommandChoice(signals, jnp.where(part == DONE, 1, 0))
 
+    @override
     def finished(self, state: RampState) -> Flag:
-        """Once the motors are off."""
         return state.part == DONE
 
+    @override
     def phases(self) -> tuple[str, ...]:
-        """The parts of the task."""
         said = "not landed: still more than max_residual_m from the end of the ramp"
         return ("on the ramp down", "at its end", said, "motors off")
 
+    @override
     def phase(self, state: Any) -> Int[Array, ""]:
-        """The present one."""
         return state.part
 
 

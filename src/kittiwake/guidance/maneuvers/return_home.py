@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Annotated, ClassVar
 
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import PositionYaw
@@ -32,36 +33,36 @@ class ReturnHome(AbstractGuidance):
     speed_mps: Annotated[Real, POSITIVE] | None = None
     acceleration_mps2: Annotated[Real, POSITIVE] = 2.0
 
+    @override
     def prepare(self, context: BuildContext) -> "ReturnHome":
-        """The same, where home is known and a place to be."""
         refuse_places(context, [self.leads_to(context)], "home")
         return replace(self, home_world_m=self.home_world_m or context.start.position_world_m)
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """Over home."""
         home = self.home_world_m or context.start.position_world_m
         height = self.height_world_m
         return Vec3(home.x, home.y, context.place_world_m.z if height is None else height)
 
+    @override
     def command_types(self) -> tuple[type[PositionYaw]]:
-        """Places."""
         return (PositionYaw,)
 
+    @override
     def init(self, key: PRNGKeyArray) -> GotoState:
-        """Not yet on the way."""
         return self._goto(Vec3.zero()).init(key)
 
+    @override
     def step(
         self, state: GotoState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[GotoState, PositionYaw]:
-        """Home, or a place on the way."""
         began = state.beginning.at(inputs.estimate).position_world_m
         home = Vec3.zero() if self.home_world_m is None else self.home_world_m
         height = began.z if self.height_world_m is None else self.height_world_m
         return self._goto(Vec3(home.x, home.y, height)).step(state, inputs, dt_s, key)
 
+    @override
     def finished(self, state: GotoState) -> Flag:
-        """Once it has arrived."""
         return state.arrived
 
     def _goto(self, place_world_m: Vec3) -> Goto:

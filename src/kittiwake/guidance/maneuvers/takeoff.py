@@ -19,6 +19,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import PositionYaw
@@ -66,21 +67,21 @@ class Takeoff(AbstractGuidance):
     tolerance_m: Annotated[Real, POSITIVE] = 0.1
     max_speed_mps: Annotated[Real, POSITIVE] = 0.2
 
+    @override
     def prepare(self, context: BuildContext) -> "Takeoff":
-        """The same, where the height is inside the world's area."""
         refuse_places(context, [self.leads_to(context)], "height_m")
         return self
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """Up by the height."""
         return context.place_world_m + Vec3(0.0, 0.0, self.height_m)
 
+    @override
     def command_types(self) -> tuple[type[PositionYaw]]:
-        """Places."""
         return (PositionYaw,)
 
+    @override
     def init(self, key: PRNGKeyArray) -> TakeoffState:
-        """Standing."""
         del key
         return TakeoffState(
             InitialPose.ahead(),
@@ -89,10 +90,10 @@ class Takeoff(AbstractGuidance):
             jnp.asarray(False),
         )
 
+    @override
     def step(
         self, state: TakeoffState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[TakeoffState, PositionYaw]:
-        """The place of the present state."""
         del dt_s, key
         beginning = state.beginning.at(inputs.estimate)
         place, motion = beginning.position_world_m, inputs.estimate
@@ -119,14 +120,14 @@ class Takeoff(AbstractGuidance):
         later = TakeoffState(beginning, phase, hover, resting)
         return later, PositionYaw(Vec3(place.x, place.y, height), yaw)
 
+    @override
     def finished(self, state: TakeoffState) -> Flag:
-        """Once it hovers at rest."""
         return state.resting
 
+    @override
     def phases(self) -> tuple[str, ...]:
-        """The states of the method."""
         return ("spooling up", "rising", "climbing", "hovering")
 
+    @override
     def phase(self, state: TakeoffState) -> Int[Array, ""]:
-        """The present one."""
         return state.phase

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import Command, PositionYaw
@@ -49,27 +50,27 @@ class Waypoints(AbstractGuidance):
             message = "loop needs at least two positions_world_m; one place is held anyway"
             raise ValueError(message)
 
+    @override
     def command_types(self) -> tuple[type[Command]]:
-        """A position."""
         return (PositionYaw,)
 
+    @override
     def prepare(self, context: BuildContext) -> "Waypoints":
-        """With the places of its pattern."""
         places = self._listed(context)
         refuse_places(context, places, "positions_world_m" if self.pattern is None else "pattern")
         if self.pattern is None:
             return self
         return replace(self, positions_world_m=places, pattern=None)
 
+    @override
     def init(self, key: PRNGKeyArray) -> WaypointsState:
-        """On the way to the first place."""
         del key
         return WaypointsState(jnp.asarray(0, jnp.int32), jnp.asarray(0.0), InitialPose.ahead())
 
+    @override
     def step(
         self, state: WaypointsState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[WaypointsState, PositionYaw]:
-        """The present goal; a place reached now hands over to the next at once."""
         del key
         error = self._goal(state.reached) - inputs.estimate.position_world_m
         near = error.dot(error) < self.acceptance_radius_m * self.acceptance_radius_m
@@ -86,24 +87,24 @@ class Waypoints(AbstractGuidance):
         return later, PositionYaw(self._goal(reached), yaw)
 
     @property
+    @override
     def ends(self) -> bool:
-        """Not in a round."""
         return not self.loop
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """To the last place."""
         return self._listed(context)[-1]
 
+    @override
     def finished(self, state: WaypointsState) -> Flag:
-        """Whether the last place was reached; never in a round."""
         return jnp.logical_and(not self.loop, state.reached >= len(self.positions_world_m))
 
+    @override
     def legs(self, state: WaypointsState) -> Int[Array, ""]:
-        """How many places have been reached."""
         return state.reached
 
+    @override
     def planned_legs(self) -> int | None:
-        """All places, unless they are visited for ever."""
         return None if self.loop else len(self.positions_world_m)
 
     def _listed(self, context: BuildContext) -> tuple[Vec3, ...]:

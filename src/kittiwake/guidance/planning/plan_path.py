@@ -11,6 +11,7 @@ from typing import Annotated
 
 import numpy as np
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import PositionYaw
@@ -51,29 +52,25 @@ class PlanPath(AbstractGuidance):
     max_acceleration_mps2: Annotated[Real, POSITIVE] = 3.0
     yaw_rad: Real = 0.0
 
+    @override
     def command_types(self) -> tuple[type[PositionYaw]]:
-        """Places."""
         return (PositionYaw,)
 
+    @override
     def step(
         self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], PositionYaw]:
-        """Nothing: what is prepared flies."""
         del state, inputs, dt_s, key
         message = "prepared() comes before the flight"
         raise AssertionError(message)
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """To the goal."""
         del context
         return self.goal_world_m
 
+    @override
     def prepare(self, context: BuildContext) -> FollowTrajectory:
-        """The trajectory to fly.
-
-        Raises:
-            ScenarioError: if there is no such way.
-        """
         world = context.world
         begin = context.place_world_m if self.from_world_m is None else self.from_world_m
         ends = np.array([[p.x, p.y, p.z] for p in (begin, self.goal_world_m)], float)

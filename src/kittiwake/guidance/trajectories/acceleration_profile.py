@@ -17,6 +17,7 @@ from typing import Annotated
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import PositionYaw
@@ -47,23 +48,23 @@ class AccelerationProfile(AbstractGuidance):
     half_s: Annotated[Real, POSITIVE] = 10.0
     yaw_rad: Real = 0.0
 
+    @override
     def command_types(self) -> tuple[type[PositionYaw]]:
-        """Places."""
         return (PositionYaw,)
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """Along, and back."""
         return context.place_world_m + self.along_world_m
 
+    @override
     def init(self, key: PRNGKeyArray) -> ProfileState:
-        """Not begun."""
         del key
         return ProfileState(InitialPose.ahead(), jnp.asarray(0.0))
 
+    @override
     def step(
         self, state: ProfileState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[ProfileState, PositionYaw]:
-        """The place by now, with its derivatives."""
         del dt_s, key
         beginning = state.beginning.at(inputs.estimate)
         began = beginning.position_world_m
@@ -74,8 +75,8 @@ class AccelerationProfile(AbstractGuidance):
         signal = PositionYaw(began + place, self.yaw_rad, velocity, acceleration, jerk)
         return ProfileState(beginning, jnp.asarray(inputs.time_s)), signal
 
+    @override
     def finished(self, state: ProfileState) -> Bool[Array, ""]:
-        """Whether both halves are over."""
         return jnp.asarray(state.beginning.begun & (state.time_s >= 2.0 * self.half_s))
 
     def _shares(self, time_s: Real) -> tuple[list[Real], list[Real]]:

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.commands import PositionYaw
 from kittiwake.geometry.scalar import Real
@@ -37,14 +38,14 @@ class Curve(AbstractGuidance):
     yaw_rate_radps: Real = 0.0
     feed_forward: FeedForward = eqx.field(static=True, default="jerk")
 
+    @override
     def command_types(self) -> tuple[type[PositionYaw]]:
-        """Places."""
         return (PositionYaw,)
 
+    @override
     def step(
         self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], PositionYaw]:
-        """Where the curve is now, and how it goes on."""
         del dt_s, key
         known = DERIVATIVES[self.feed_forward]
         place, *derivatives = self._motion(inputs.time_s)

@@ -15,6 +15,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import PositionYaw
@@ -106,16 +107,12 @@ class FollowTrajectory(AbstractGuidance):
             )
             raise ValueError(message)
 
+    @override
     def command_types(self) -> tuple[type[PositionYaw]]:
-        """Places."""
         return (PositionYaw,)
 
+    @override
     def prepare(self, context: BuildContext) -> "FollowTrajectory":
-        """With the polynomials.
-
-        Raises:
-            ScenarioError: if there are none through these places, or not within the limits.
-        """
         places = tuple((float(p.x), float(p.y), float(p.z)) for p in self.positions_world_m)
         _refuse_odd_places(np.array(places))
         refuse_places(context, self.positions_world_m, "positions_world_m")
@@ -128,23 +125,23 @@ class FollowTrajectory(AbstractGuidance):
         )
         return eqx.tree_at(lambda guidance: guidance.plan, self, plan, is_leaf=lambda x: x is None)
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """To the last place."""
         del context
         return self.positions_world_m[-1]
 
+    @override
     def init(self, key: PRNGKeyArray) -> TrajectoryState:
-        """Not begun."""
         del key
         zero = jnp.asarray(0.0)
         return TrajectoryState(
             jnp.asarray(False), Vec3(zero, zero, zero), zero, zero, jnp.asarray(-1.0), zero
         )
 
+    @override
     def step(
         self, state: TrajectoryState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[TrajectoryState, PositionYaw]:
-        """Where the trajectory, or the way to it, is now."""
         del dt_s, key
         begun = tree_where(state.begun, state, self._begun(inputs))
         time_s = inputs.time_s - begun.lead_in_s
@@ -154,27 +151,27 @@ class FollowTrajectory(AbstractGuidance):
         begin = (begun.begun, begun.from_world_m, begun.from_yaw_rad, begun.lead_in_s)
         return TrajectoryState(*begin, time_s, yaw_rad), signal
 
+    @override
     def finished(self, state: TrajectoryState) -> Bool[Array, ""]:
-        """Whether the last place was passed on to the vehicle."""
         return state.begun & self._planned.pieces.over(state.time_s)
 
+    @override
     def phases(self) -> tuple[str, ...]:
-        """On the way to it, on it, and after it."""
         return ("", "on the trajectory", "at the end of the trajectory")
 
+    @override
     def phase(self, state: TrajectoryState) -> Int[Array, ""]:
-        """By the time."""
         on_it = state.begun & (state.time_s >= 0.0)
         return on_it.astype(jnp.int32) + self.finished(state).astype(jnp.int32)
 
+    @override
     def legs(self, state: TrajectoryState) -> Int[Array, ""]:
-        """How many places the trajectory has passed."""
         times = jnp.asarray(self._planned.pieces.times_s)
         passed = jnp.sum(times <= state.time_s, dtype=jnp.int32)
         return jnp.where(state.begun, passed, 0)
 
+    @override
     def planned_legs(self) -> int:
-        """All places."""
         return len(self.positions_world_m)
 
     @property

@@ -23,6 +23,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.commands import VelocityYawRate
@@ -120,16 +121,12 @@ class Pursue(AbstractGuidance):
             )
             raise ValueError(message)
 
+    @override
     def command_types(self) -> tuple[type[VelocityYawRate]]:
-        """A velocity."""
         return (VelocityYawRate,)
 
+    @override
     def prepare(self, context: BuildContext) -> "Pursue":
-        """With the curve.
-
-        Raises:
-            ScenarioError: if a place is none.
-        """
         curve = self._curve()
         places = [Vec3(*place) for place in curve.places_world_m.tolist()]
         refuse_places(context, places, "positions_world_m" if self.file is None else "file")
@@ -137,13 +134,13 @@ class Pursue(AbstractGuidance):
             lambda guidance: guidance.sampled, self, curve, is_leaf=lambda x: x is None
         )
 
+    @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        """To the last place."""
         del context
         return Vec3(*self._curve().places_world_m[-1].tolist())
 
+    @override
     def init(self, key: PRNGKeyArray) -> PursuitState:
-        """At the first point, not moving."""
         del key
         zero, none = jnp.asarray(0.0), jnp.asarray(0, jnp.int32)
         nothing = Vec3(zero, zero, zero)
@@ -151,10 +148,10 @@ class Pursue(AbstractGuidance):
             *(jnp.asarray(False), none, none, nothing, nothing, nothing, zero, zero)
         )
 
+    @override
     def step(
         self, state: PursuitState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[PursuitState, VelocityYawRate]:
-        """Towards the point that is pursued now."""
         del key
         here = inputs.estimate.position_world_m
         look_ahead_m = self.look_ahead.at(inputs.estimate.velocity_world_mps.norm())
@@ -178,16 +175,16 @@ class Pursue(AbstractGuidance):
         later = PursuitState(begun, point, visited, error, integral, velocity, yaw_error, yaw_rate)
         return later, VelocityYawRate(velocity, yaw_rate)
 
+    @override
     def finished(self, state: PursuitState) -> Bool[Array, ""]:
-        """Whether the last place was visited."""
         return state.visited >= self._given()
 
+    @override
     def legs(self, state: PursuitState) -> Int[Array, ""]:
-        """How many places have been visited."""
         return state.visited
 
+    @override
     def planned_legs(self) -> int:
-        """All places."""
         return self._given()
 
     @property

@@ -13,6 +13,7 @@ from xml.sax.xmlreader import AttributesImpl, Locator
 
 from defusedxml.common import DTDForbidden
 from defusedxml.sax import parseString
+from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.vec3 import Vec3
@@ -94,9 +95,11 @@ class _Tree(ContentHandler):
         self._count = 0
         self._place = Locator()
 
+    @override
     def setDocumentLocator(self, locator: Locator) -> None:
         self._place = locator
 
+    @override
     def startElement(self, name: str, attrs: AttributesImpl) -> None:
         element = Element(self._file, name, self._place.getLineNumber() or 1, dict(attrs.items()))
         self._count += 1
@@ -115,6 +118,7 @@ class _Tree(ContentHandler):
             message = f"a URDF file begins with <{ROOT}>"
             raise element.refusal(message)
 
+    @override
     def endElement(self, name: str) -> None:
         del name
         self._open.pop()

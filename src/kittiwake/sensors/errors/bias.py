@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.noise import GaussMarkov
@@ -27,8 +28,8 @@ class Bias(AbstractErrorOnField):
     walk_per_rts: Annotated[Real, NOT_NEGATIVE] = 0.0
     time_constant_s: Annotated[Real, POSITIVE] | None = None
 
+    @override
     def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Any:
-        """What is there from the start, and what has walked, number by number."""
         del dt_s
         numbers = self.numbers(first.measurement)
         return [
@@ -39,8 +40,8 @@ class Bias(AbstractErrorOnField):
             for place, x in enumerate(numbers)
         ]
 
+    @override
     def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
-        """The same bias a step later."""
         biased = self.changed(sample.measurement, lambda i, x: x + state[i][0] + state[i][1])
         later = [
             (fixed, self._walked(walked, _draw(jax.random.fold_in(key, place), walked), dt_s))

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.geometry.scalar import Flag, Real
@@ -49,15 +50,15 @@ class Dropout(AbstractSensorError):
             )
             raise ValueError(message)
 
+    @override
     def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Lossy:
-        """Nothing lost yet."""
         del key, dt_s
         return Lossy(first, jnp.asarray(False), jnp.asarray(False))
 
+    @override
     def step(
         self, state: Lossy, sample: Sample, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Lossy, Sample]:
-        """The sample, or the last one as not new."""
         del dt_s
         p = self.probability
         length = 1.0 / (1.0 - p) if self.mean_length is None else self.mean_length

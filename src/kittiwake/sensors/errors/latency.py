@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax.lax import dynamic_index_in_dim, dynamic_update_index_in_dim
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.errors import ScenarioError
@@ -39,8 +40,8 @@ class Latency(AbstractSensorError):
 
     delay_s: Annotated[float, POSITIVE] = eqx.field(static=True)
 
+    @override
     def check(self, measurement: type, period_s: Real) -> None:
-        """Refuses a delay between two samples, and one of more samples than are kept."""
         del measurement
         periods = self.delay_s / period_s
         if periods > MAX_SAMPLES + 0.5:
@@ -58,17 +59,17 @@ class Latency(AbstractSensorError):
             )
             raise ScenarioError(message)
 
+    @override
     def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Waiting:
-        """Nothing on its way."""
         del key
         slots = round(self.delay_s / float(dt_s)) + 1
         samples = jax.tree.map(lambda x: jnp.broadcast_to(x, (slots, *jnp.shape(x))), first)
         return Waiting(samples, jnp.asarray(0, jnp.int32), jnp.asarray(False))
 
+    @override
     def step(
         self, state: Waiting, sample: Sample, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Waiting, Sample]:
-        """The oldest one comes out."""
         del dt_s, key
         # written before it is read: the other way round the compiler copies the ring at each step
         samples = jax.tree.map(

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.geometry.scalar import Real
@@ -18,8 +19,8 @@ class Noise(AbstractErrorOnField):
 
     deviation: Annotated[Real, NOT_NEGATIVE]
 
+    @override
     def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
-        """A draw for each number of the sample."""
         del dt_s
 
         def noisy(place: int, x: Real) -> Real:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
+from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.measurements import AbstractMeasurement
@@ -25,8 +26,8 @@ class AbstractErrorOnField(AbstractSensorError):
 
     field: str | None = eqx.field(static=True, default=None, kw_only=True)
 
+    @override
     def check(self, measurement: type[AbstractMeasurement], period_s: Real) -> None:
-        """Refuses a field that it cannot change, and to change quantities of several kinds."""
         del period_s
         allowed = list(self._fields(measurement))
         if not allowed:

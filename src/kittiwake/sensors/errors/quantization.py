@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.geometry.scalar import Real
@@ -17,8 +18,8 @@ class Quantization(AbstractErrorOnField):
 
     quantum: Annotated[Real, POSITIVE]
 
+    @override
     def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
-        """The nearest multiple."""
         del dt_s, key
         rounded = self.changed(
             sample.measurement, lambda _, x: jnp.round(x / self.quantum) * self.quantum

@@ -5,6 +5,7 @@ from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.instrument import Sample
@@ -24,8 +25,8 @@ class Saturation(AbstractErrorOnField):
             message = f"low: {self.low:g} is not allowed; must be below high, {self.high:g}"
             raise ValueError(message)
 
+    @override
     def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
-        """The nearest allowed number."""
         del dt_s, key
         kept = self.changed(sample.measurement, lambda _, x: jnp.clip(x, self.low, self.high))
         return state, replace(sample, measurement=kept)

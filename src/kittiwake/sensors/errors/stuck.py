@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.geometry.scalar import Count, Real
@@ -32,16 +33,16 @@ class Stuck(AbstractErrorOnField):
     at_s: Annotated[Real, NOT_NEGATIVE]
     for_s: Annotated[Real, POSITIVE] | None = None
 
+    @override
     def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Frozen:
-        """Nothing was said yet."""
         del key, dt_s
         numbers = [jnp.asarray(x) for x in self.numbers(first.measurement)]
         return Frozen(numbers, jnp.asarray(0, jnp.int32))
 
+    @override
     def step(
         self, state: Frozen, sample: Sample, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Frozen, Sample]:
-        """The numbers, or those before."""
         del key
         # half a period of margin against rounding
         time_s = (jnp.asarray(state.count, jnp.result_type(float)) + 0.5) * dt_s

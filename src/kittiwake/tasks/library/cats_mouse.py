@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import VelocityHeightYaw
@@ -83,8 +84,8 @@ class CatsMouse(AbstractTask):
     lost_reward: ClassVar[float] = LOST
     shared: ClassVar[bool] = True
 
+    @override
     def check(self, world: World, agents: int, steps: int) -> None:
-        """Refuses a height beyond the area, and cats that cannot be so far apart on their ring."""
         del steps
         low, high = world.area.z_m
         if not low < self.height_m < high:
@@ -105,13 +106,13 @@ class CatsMouse(AbstractTask):
             )
             raise ValueError(message)
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """A horizontal velocity."""
         del vehicle
         return level_velocities(float(self.height_m))
 
+    @override
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
-        """Evenly drawn distances and directions; the first draw with the cats far enough apart."""
         del world
         count = len(rows(given.position_world_m))
         draws = jax.random.uniform(key, (TRIES, 2, count), jnp.result_type(float))
@@ -120,16 +121,16 @@ class CatsMouse(AbstractTask):
         level = away[..., None] * jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=-1)
         return placed(given, first_apart(level, self.apart_m), self.height_m)
 
+    @override
     def others(self, goal: Any, scene: TaskScene) -> dict[str, Any]:
-        """The mouse flees from where the cats believe to be, and itself."""
         del goal
         mouse, cats = scene.others[MOUSE].estimate, scene.agents.estimate
         here = rows(mouse.position_world_m)[:2]
         x, y = self._flight(here, rows(cats.position_world_m)[:, :2])
         return {MOUSE: VelocityHeightYaw(x, y, self.height_m, LOOK["yaw_rad"])}
 
+    @override
     def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> CatObservation:
-        """What it believes of itself, and the others of themselves."""
         del goal
         own, mouse = agent.estimate, scene.others[MOUSE].estimate
         return CatObservation(
@@ -140,8 +141,8 @@ class CatsMouse(AbstractTask):
             ways_to_cats_world_m=ways_to(mates(scene, agent).estimate, own),
         )
 
+    @override
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
         del goal, agent
         mouse = scene.others[MOUSE].truth.position_world_m
 
@@ -151,19 +152,17 @@ class CatsMouse(AbstractTask):
 
         return -jnp.where(scene.last, scene.each(missed).sum(), 0.0)
 
+    @override
     def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
-        """How far the furthest cat is from the mouse, and whether all are near enough."""
         del goal
         mouse = scene.others[MOUSE].truth.position_world_m
         furthest_m = scene.each(lambda cat: (mouse - cat.truth.position_world_m).norm()).max()
         caught = furthest_m <= self.caught_within_m
         return {"furthest_cat_m": furthest_m, "caught": caught}
 
+    @override
     def baseline(self, goal: Any, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        """All go with the mouse, evenly spread on a ring about where it will be in a second.
-
-        Far out one of them is on the outer side of the mouse, which drives it back.
-        """
+        # Far out one of them is on the outer side of the mouse, which drives it back.
         del goal
         mouse, cats = scene.others[MOUSE].estimate, scene.agents.estimate
         here = rows(mouse.position_world_m)[:2]

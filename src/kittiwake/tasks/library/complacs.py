@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.geometry.scalar import Real
@@ -63,19 +64,19 @@ class Complacs(AbstractTask):
     requirements: ClassVar[Requirements] = NATIVE_STICKS
     lost_reward: ClassVar[float] = LOST
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """The sticks."""
         del vehicle
         return STICKS
 
+    @override
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Path:
-        """No waypoint is reached."""
         del scene, key
         none = jnp.zeros(len(vehicles), jnp.int32)
         return Path(none, none)
 
+    @override
     def proceed(self, goal: Path, scene: TaskScene, key: PRNGKeyArray) -> Path:
-        """One more of each agent that believes to be there."""
         del key
 
         def arrives(agent: Agent) -> Bool[Array, ""]:
@@ -86,18 +87,18 @@ class Complacs(AbstractTask):
         new = scene.each(arrives).astype(jnp.int32)
         return Path(goal.reached + new, new)
 
+    @override
     def observe(self, goal: Path, agent: Agent, scene: TaskScene) -> RelativeMotion:
-        """What it believes of its motion about the next waypoint, looking north."""
         del scene
         return motion_about(self._waypoint(goal, agent), LOOK["yaw_rad"], agent.estimate)
 
+    @override
     def reward(self, goal: Path, agent: Agent, scene: TaskScene) -> Real:
-        """Nothing, or what a waypoint is worth."""
         del scene
         return self.reward_per_waypoint * jnp.asarray(goal.new[agent.number], float)
 
+    @override
     def figures(self, goal: Path, scene: TaskScene) -> dict[str, Real]:
-        """How many waypoints have been reached, by all agents together, and of how many."""
         count = len(jnp.asarray(scene.agents.number)) * len(self.waypoints_world_m)
         return {"waypoints_reached": goal.reached.astype(float).sum(), "waypoints": count}
 

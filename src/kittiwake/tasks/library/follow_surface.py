@@ -17,6 +17,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.measurements import RangesMeasurement
@@ -77,49 +78,48 @@ class FollowSurfaceTask(AbstractTask):
 
     _action_mapping: ClassVar[ActionMapping] = velocities(Vec3(2.0, 0.0, 1.5))
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """Velocities along and up."""
         del vehicle
         return self._action_mapping
 
+    @override
     def begin(
         self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
     ) -> Float[Array, ""]:
-        """The wanted distance."""
         del scene, vehicles
         low, high = self.distance_m
         drawn = jax.random.uniform(key, (), jnp.result_type(float))
         return low + (high - low) * drawn
 
+    @override
     def observe(
         self, goal: Float[Array, ""], agent: Agent, scene: TaskScene
     ) -> FollowSurfaceObservation:
-        """Ranges, velocity and what is wanted."""
         del scene
         ranges = agent.measurements["lidar"].ranges_m
         return FollowSurfaceObservation(ranges, agent.estimate.velocity_world_mps, goal)
 
+    @override
     def reward(self, goal: Float[Array, ""], agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
         truth = agent.truth
         away = nearest_obstacle(scene.world.obstacles, truth.position_world_m).distance_m
         kept = tolerance(away - goal, margin=OFF_M)
         on_the_way = tolerance(truth.velocity_world_mps.x - self.speed_mps, margin=OFF_MPS)
         return kept * on_the_way / jnp.asarray(self.rate_hz)
 
+    @override
     def figures(self, goal: Float[Array, ""], scene: TaskScene) -> dict[str, Real]:
-        """Return by how much the distance from the surface is not the wanted one."""
-
         def error_m(agent: Agent) -> Real:
             place = agent.truth.position_world_m
             return abs(nearest_obstacle(scene.world.obstacles, place).distance_m - goal)
 
         return {"distance_error_m": jnp.asarray(scene.each(error_m)).max()}
 
+    @override
     def baseline(
         self, goal: Float[Array, ""], agent: Agent, scene: TaskScene
     ) -> Float[Array, " numbers"]:
-        """At the speed, up the slope between the first ray and the last, and to the distance."""
         ranges = self.observe(goal, agent, scene).ranges_m
         angles = jnp.linspace(-0.5, 0.5, ranges.size, dtype=ranges.dtype) * FAN_RAD
         along, up = ranges * jnp.sin(angles), -ranges * jnp.cos(angles)

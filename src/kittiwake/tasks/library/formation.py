@@ -20,6 +20,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.geometry.scalar import Real
@@ -107,13 +108,13 @@ class FormationTask(AbstractTask):
 
     _action_mapping: ClassVar[ActionMapping] = velocities(Vec3(1.5, 1.5, 1.0))
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """Velocities over the ground."""
         del vehicle
         return self._action_mapping
 
+    @override
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Center:
-        """A center, its way and the formation's turn."""
         del vehicles
         middle = jax.tree.map(jnp.mean, scene.agents.truth.position_world_m)
         speed, turning, heading, turned = jax.random.uniform(key, (4,), jnp.result_type(float))
@@ -125,13 +126,13 @@ class FormationTask(AbstractTask):
             2.0 * pi * turned,
         )
 
+    @override
     def proceed(self, goal: Center, scene: TaskScene, key: PRNGKeyArray) -> Center:
-        """A control step on."""
         del scene, key
         return goal.later(1.0 / self.rate_hz)
 
+    @override
     def observe(self, goal: Center, agent: Agent, scene: TaskScene) -> FormationObservation:
-        """Itself, the center and the others, each as it believes itself to be."""
         own, others = agent.estimate, mates(scene, agent).estimate
         count = len(jnp.asarray(scene.agents.number))
         return FormationObservation(
@@ -142,8 +143,8 @@ class FormationTask(AbstractTask):
             others_world_mps=rows(others.velocity_world_mps) - rows(own.velocity_world_mps)[None],
         )
 
+    @override
     def reward(self, goal: Center, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
         truth, count = agent.truth, rows(scene.agents.truth.position_world_m).shape[0]
         away = (self._place(goal, agent, count) - truth.position_world_m).norm()
         drift = (goal.velocity_world_mps - truth.velocity_world_mps).norm()
@@ -151,8 +152,8 @@ class FormationTask(AbstractTask):
         near = nearness(agent.surroundings.nearest_vehicle_m, APART_M)
         return (tolerance(away, margin=OFF_M) * held - near) / jnp.asarray(self.rate_hz)
 
+    @override
     def figures(self, goal: Center, scene: TaskScene) -> dict[str, Real]:
-        """Return how far the furthest agent is from its place."""
         count = rows(scene.agents.truth.position_world_m).shape[0]
 
         def away_m(agent: Agent) -> Real:
@@ -160,8 +161,8 @@ class FormationTask(AbstractTask):
 
         return {"furthest_agent_m": jnp.asarray(scene.each(away_m)).max()}
 
+    @override
     def baseline(self, goal: Center, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        """To its place and on with the center, giving way to the right of who is near."""
         seen = self.observe(goal, agent, scene)
         velocity = (seen.offset_world_m * GAIN_PER_S).shortened(HASTE_MPS) + seen.center_world_mps
         for way in seen.others_world_m:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.geometry.scalar import Real
@@ -40,24 +41,24 @@ class GotoWaypoint(AbstractTask):
     requirements: ClassVar[Requirements] = NATIVE_STICKS
     lost_reward: ClassVar[float] = LOST
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """The sticks."""
         del vehicle
         return STICKS
 
+    @override
     def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> RelativeMotion:
-        """What it believes of its motion about the waypoint, looking north."""
         del goal, scene
         return motion_about(self.waypoint_world_m, LOOK["yaw_rad"], agent.estimate)
 
+    @override
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
         del goal
         away = agent.truth.position_world_m - self.waypoint_world_m
         return -effort(agent.command) / self.rate_hz - jnp.where(scene.last, square(away), 0.0)
 
+    @override
     def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
-        """Return how far it is from the waypoint."""
         del goal
 
         def away_m(agent: Agent) -> Real:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.measurements import RangesMeasurement
@@ -80,32 +81,32 @@ class HallwayTask(AbstractTask):
 
     _action_mapping: ClassVar[ActionMapping] = velocities(Vec3(1.5, 1.5, 0.0))
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """Velocities along and across."""
         del vehicle
         return self._action_mapping
 
+    @override
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Progress:
-        """Where it starts."""
         del vehicles, key
         x = rows(scene.agents.truth.position_world_m)[:, 0]
         return Progress(x, jnp.zeros_like(x))
 
+    @override
     def proceed(self, goal: Progress, scene: TaskScene, key: PRNGKeyArray) -> Progress:
-        """A control step on."""
         del key
         x = rows(scene.agents.truth.position_world_m)[:, 0]
         return Progress(x, x - goal.x_m)
 
+    @override
     def observe(self, goal: Progress, agent: Agent, scene: TaskScene) -> HallwayObservation:
-        """Ranges and velocity."""
         del goal, scene
         return HallwayObservation(
             agent.measurements["lidar"].ranges_m, agent.estimate.velocity_world_mps
         )
 
+    @override
     def reward(self, goal: Progress, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
         del scene
         free_m = agent.surroundings.nearest_obstacle_m
         assert free_m is not None, "there is something in the way"
@@ -113,18 +114,18 @@ class HallwayTask(AbstractTask):
         arrived = jnp.where(goal.x_m[agent.number] >= self.end_m, ARRIVED, 0.0)
         return goal.gained_m[agent.number] - near + arrived
 
+    @override
     def ended(self, goal: Progress, scene: TaskScene) -> Flag:
-        """Once all are at the end."""
         del scene
         return (goal.x_m >= self.end_m).all()
 
+    @override
     def figures(self, goal: Progress, scene: TaskScene) -> dict[str, Real]:
-        """Return how far along the hallway the last agent is."""
         del scene
         return {"way_made_m": goal.x_m.min()}
 
+    @override
     def baseline(self, goal: Progress, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        """Where it sees farthest ahead, pushed off by what is near."""
         ranges = self.observe(goal, agent, scene).ranges_m
         angles = jnp.linspace(-0.5, 0.5, ranges.size, dtype=ranges.dtype) * pi
         x, y = jnp.cos(angles), jnp.sin(angles)

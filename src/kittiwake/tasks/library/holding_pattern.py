@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.kinematics import Start
@@ -81,18 +82,18 @@ class HoldingPattern(AbstractTask):
     lost_reward: ClassVar[float] = LOST
     lost_together: ClassVar[bool] = True
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """A horizontal velocity."""
         del vehicle
         return level_velocities(float(self.height_m))
 
+    @override
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
-        """Anywhere about the landing place, not near each other."""
         sides_m = [(-self.within_m, self.within_m)] * 2
         return scattered(given, sides_m, world.collision_distance_m, key, self.height_m)
 
+    @override
     def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> HoldingObservation:
-        """What it believes of itself, and the others of themselves."""
         del goal
         own, others = agent.estimate, mates(scene, agent).estimate
         return HoldingObservation(
@@ -102,8 +103,8 @@ class HoldingPattern(AbstractTask):
             velocities_of_mates_world_mps=rows(others.velocity_world_mps),
         )
 
+    @override
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        """An agent's part of the reward above."""
         del goal
         away = (agent.truth.position_world_m - Vec3(0.0, 0.0, scene.world.ground_z_m)).norm()
         speed = agent.truth.velocity_world_mps.norm()
@@ -113,8 +114,8 @@ class HoldingPattern(AbstractTask):
         moving = jnp.exp(speed - self.fast_mps) + jnp.exp(self.slow_mps - speed)
         return -moving - far - 0.5 * (self.closeness_m / apart).sum()
 
+    @override
     def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
-        """How far the furthest agent is from the landing place, and how near two are now."""
         del goal
         places = rows(scene.agents.truth.position_world_m)
         ground_m = jnp.asarray([0.0, 0.0, scene.world.ground_z_m], places.dtype)
@@ -123,11 +124,9 @@ class HoldingPattern(AbstractTask):
         apart_m = jnp.sqrt((ways**2).sum(axis=2)) + jnp.where(jnp.eye(len(places)) > 0, jnp.inf, 0)
         return {"furthest_agent_m": away_m.max(), "nearest_pair_m": apart_m.min()}
 
+    @override
     def baseline(self, goal: Any, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        """Round to the left, and faster the further the next one ahead is than the one behind.
-
-        From outside it goes inwards first, as fast as it can.
-        """
+        # From outside it goes inwards first, as fast as it can.
         del goal
         here = rows(agent.estimate.position_world_m)[:2]
         radius = _length(here[0], here[1])

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Annotated, Any, ClassVar
 
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.commands import RotorSpeeds
@@ -38,23 +39,23 @@ class Hover(AbstractTask):
     requirements: ClassVar[Requirements] = Requirements(command_type=RotorSpeeds)
     lost_reward: ClassVar[float] = -1.0
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """The speeds of the rotors, from the slowest to the fastest."""
         bounds = vehicle.dynamics.command_bounds
         return ActionMapping(
             RotorSpeeds, {name: Span.between(*ends) for name, ends in bounds.items()}
         )
 
+    @override
     def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> HoverObservation:
-        """What it believes of its motion about the place, and how fast its rotors turn."""
         del goal, scene
         about = motion_about(self.place_world_m, 0.0, agent.estimate)
         speeds = tuple(agent.actuators[name] for name in sorted(agent.actuators))
         own = {field.name: getattr(about, field.name) for field in fields(about)}
         return HoverObservation(**own, speeds_radps=speeds)
 
+    @override
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
         del goal, scene
         truth = agent.truth
         near = tolerance((truth.position_world_m - self.place_world_m).norm(), margin=1.0)
@@ -62,8 +63,8 @@ class Hover(AbstractTask):
         calm = tolerance(truth.angular_velocity_body_radps.norm(), margin=5.0)
         return near * (0.6 + 0.2 * still + 0.2 * calm) / jnp.asarray(self.rate_hz)
 
+    @override
     def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
-        """Return how far it is from the place."""
         del goal
 
         def away_m(agent: Agent) -> Real:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.geometry.scalar import Real
@@ -37,21 +38,21 @@ class AbstractKeepSpot(AbstractTask):
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
     requirements: ClassVar[Requirements] = NATIVE_STICKS
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """The sticks."""
         del vehicle
         return STICKS
 
+    @override
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Any:
-        """The spots and headings."""
         del scene, key
         starts = [vehicle.start for vehicle in vehicles]
         spots = [start.position_world_m.array for start in starts]
         dtype = jnp.result_type(float)
         return jnp.asarray(spots, dtype), jnp.asarray([start.yaw_rad for start in starts], dtype)
 
+    @override
     def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> RelativeMotion:
-        """What it believes of its motion about the spot."""
         del scene
         spots, yaws = goal
         return motion_about(Vec3.of(spots[agent.number]), yaws[agent.number], agent.estimate)
@@ -62,8 +63,8 @@ class AbstractKeepSpot(AbstractTask):
         running = effort(agent.command) + self.running_per_s * away
         return -running / self.rate_hz - jnp.where(scene.last, away, 0.0)
 
+    @override
     def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
-        """Return how far the furthest agent is from its spot."""
         spots, _ = goal
 
         def away_m(agent: Agent) -> Real:
@@ -78,8 +79,8 @@ class KeepSpot(AbstractKeepSpot):
     scenario: ClassVar[str] = "keep-spot"
     lost_reward: ClassVar[float] = LOST
 
+    @override
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        """For staying."""
         return self.staying(goal, agent, scene)
 
 
@@ -89,8 +90,8 @@ class KeepSpotWithoutReward(AbstractKeepSpot):
     scenario: ClassVar[str] = "keep-spot-without-reward"
     lost_reward: ClassVar[float] = LOST
 
+    @override
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        """Nothing."""
         del goal, agent, scene
         return 0.0
 
@@ -105,6 +106,6 @@ class KeepSpot10(AbstractKeepSpot):
     lost_reward: ClassVar[float] = LOST
     lost_together: ClassVar[bool] = True
 
+    @override
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        """For staying."""
         return self.staying(goal, agent, scene)

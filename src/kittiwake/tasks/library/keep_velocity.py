@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.geometry.scalar import Real
@@ -59,13 +60,13 @@ class KeepVelocity(AbstractTask):
     requirements: ClassVar[Requirements] = NATIVE_STICKS
     lost_reward: ClassVar[float] = LOST
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """The sticks."""
         del vehicle
         return STICKS
 
+    @override
     def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> VelocityObservation:
-        """What it believes of its motion."""
         del goal, scene
         motion = agent.estimate
         about = motion_about(motion.position_world_m, LOOK["yaw_rad"], motion)
@@ -78,14 +79,14 @@ class KeepVelocity(AbstractTask):
             angular_velocity_body_radps=about.angular_velocity_body_radps,
         )
 
+    @override
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
         del goal, scene
         error = agent.truth.velocity_world_mps - self.velocity_world_mps
         return -(effort(agent.command) + square(error)) / self.rate_hz
 
+    @override
     def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
-        """Return how far its velocity is from the wanted one."""
         del goal
 
         def error_mps(agent: Agent) -> Real:

@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import DeckMeasurement
@@ -110,13 +111,13 @@ class LandOnDeck(AbstractTask):
         "heaving-deck": {"world.waves": {"type": "jonswap", "sea_state": 2, "spreading": 5}},
     }
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """Velocities over the ground, without turning."""
         del vehicle
         return VELOCITIES
 
+    @override
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Landing:
-        """In the air."""
         del key
         dtype = jnp.result_type(float)
         standing = jnp.asarray([v.dynamics.standing_height_m or 0.0 for v in vehicles], dtype)
@@ -124,8 +125,8 @@ class LandOnDeck(AbstractTask):
         zero = jnp.zeros_like(standing)
         return Landing(standing, against.away_m, zero, against.speed_mps, zero)
 
+    @override
     def proceed(self, goal: Landing, scene: TaskScene, key: PRNGKeyArray) -> Landing:
-        """A control step on."""
         del key
         now = scene.each(lambda agent: _against(goal.standing_height_m[agent.number], agent))
         rests = now.touches & (now.speed_mps < self.rest_mps)
@@ -136,8 +137,8 @@ class LandOnDeck(AbstractTask):
             stood_s=jnp.where(rests, goal.stood_s + 1.0 / self.rate_hz, 0.0),
         )
 
+    @override
     def observe(self, goal: Landing, agent: Agent, scene: TaskScene) -> LandOnDeckObservation:
-        """What it believes of itself and was told of the deck."""
         del scene
         own, deck = agent.estimate, _told(agent)
         up = Vec3(0.0, 0.0, 1.0)
@@ -149,8 +150,8 @@ class LandOnDeck(AbstractTask):
             up_body=own.q_world_from_body.inverse().rotate(up),
         )
 
+    @override
     def reward(self, goal: Landing, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above; in the water that of a lost one."""
         del scene
         number = agent.number
         soft = tolerance(goal.touch_mps[number], margin=SOFT_MPS)
@@ -158,21 +159,19 @@ class LandOnDeck(AbstractTask):
         reward = goal.nearer_m[number] / APPROACH_SCALE_M + landed
         return jnp.where(self._wet(agent), self.lost_reward, reward)
 
+    @override
     def ended(self, goal: Landing, scene: TaskScene) -> Flag:
-        """Once all stand, or one is in the water."""
         return self._stands(goal).all() | scene.each(self._wet).any()
 
+    @override
     def figures(self, goal: Landing, scene: TaskScene) -> dict[str, Real]:
-        """Return how many agents stand on the deck, and how far the furthest is from it."""
         del scene
         landed = self._stands(goal).astype(goal.away_m.dtype).sum()
         return {"landed": landed, "distance_m": goal.away_m.max()}
 
+    @override
     def baseline(self, goal: Landing, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        """Over the deck, and down in a cone; beside that it waits a little higher.
-
-        On the deck it presses down, so that a deck that falls away does not throw it off.
-        """
+        # On the deck it presses down, so that a deck that falls away does not throw it off.
         told = self.observe(goal, agent, scene)
         way, deck = told.offset_world_m, told.deck_world_mps
         height, aside = -way.z, Vec3(way.x, way.y, 0.0).norm()

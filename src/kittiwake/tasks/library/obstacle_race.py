@@ -19,6 +19,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.commands import AccelerationYaw
@@ -115,13 +116,13 @@ class ObstacleRace(AbstractTask):
         "windy": windy(3.0, 45.0),
     }
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """Accelerations, looking east."""
         del vehicle
         return ACCELERATIONS
 
+    @override
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Race:
-        """The gates, and none of them passed."""
         dtype = jnp.result_type(float)
         nominal = jnp.asarray([gate.array for gate in self.gates_world_m], dtype)
         drawn = jax.random.uniform(key, nominal.shape, dtype, -1.0, 1.0)
@@ -133,8 +134,8 @@ class ObstacleRace(AbstractTask):
         none = jnp.zeros(place.shape[0], jnp.int32)
         return Race(gates, fronts, place, none, none.astype(dtype), none > 0)
 
+    @override
     def proceed(self, goal: Race, scene: TaskScene, key: PRNGKeyArray) -> Race:
-        """A control step on."""
         del key
         place = rows(scene.agents.truth.position_world_m)
         left = goal.passed < goal.gates_world_m.shape[0]
@@ -155,8 +156,8 @@ class ObstacleRace(AbstractTask):
             passes=passes,
         )
 
+    @override
     def observe(self, goal: Race, agent: Agent, scene: TaskScene) -> ObstacleRaceObservation:
-        """What it believes, is told of the gates, and sees."""
         del scene
         own, at = agent.estimate, goal.target(agent.number)
         gate = goal.gates_world_m[at]
@@ -170,25 +171,25 @@ class ObstacleRace(AbstractTask):
             ranges_m=agent.measurements["lidar"].ranges_m,
         )
 
+    @override
     def reward(self, goal: Race, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
         del scene
         passed = jnp.where(goal.passes[agent.number], PASSED, 0.0)
         approach = goal.nearer_m[agent.number] / APPROACH_SCALE_M
         return approach - TIME_PER_S / self.rate_hz + passed
 
+    @override
     def ended(self, goal: Race, scene: TaskScene) -> Flag:
-        """Once all have passed the last gate."""
         del scene
         return (goal.passed >= goal.gates_world_m.shape[0]).all()
 
+    @override
     def figures(self, goal: Race, scene: TaskScene) -> dict[str, Real]:
-        """Return how many gates the first agent has passed, and of how many."""
         del scene
         return {"gates_passed": goal.passed.max(), "gates": goal.gates_world_m.shape[0]}
 
+    @override
     def baseline(self, goal: Race, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        """At a speed to a place a little behind the gate, pushed off by what is near."""
         seen = self.observe(goal, agent, scene)
         # a gate that it has missed is gone round to
         ahead = seen.next_world_m.dot(seen.front_world)

@@ -29,6 +29,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.kinematics import Start
@@ -149,8 +150,8 @@ class AbstractPlumeTask(AbstractTask):
     # what may leave a source; None for a cloud at rest
     emissions: ClassVar[Emissions | None] = STEADY
 
+    @override
     def check(self, world: World, agents: int, steps: int) -> None:
-        """Refuses samples of which there are too few to compare, or never enough."""
         del world, agents
         if not self.window:
             return
@@ -163,17 +164,17 @@ class AbstractPlumeTask(AbstractTask):
             )
             raise ValueError(message)
 
+    @override
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
-        """Anywhere but near the limits and each other."""
         return scattered(given, inside(world.area), world.collision_distance_m, key)
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """A velocity, and what is told."""
         del vehicle
         return free_velocities(tuple(f"concentration_{i}" for i in range(self.locations)))
 
+    @override
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Findings:
-        """The reference locations."""
         del vehicles
         place_key, source_key = jax.random.split(key)
         places = reference_locations(_cloud(scene), scene.world.area, self.locations, place_key)
@@ -185,8 +186,8 @@ class AbstractPlumeTask(AbstractTask):
             sources = SourceBeliefs.begun(places, *told, source_key)
         return Findings(places, none, none, none, samples, sources)
 
+    @override
     def proceed(self, goal: Findings, scene: TaskScene, key: PRNGKeyArray) -> Findings:
-        """What has been told and measured since."""
         sources = goal.sources
         goal = replace(goal, reports=self._told(scene))
         if goal.samples is not None:
@@ -206,8 +207,8 @@ class AbstractPlumeTask(AbstractTask):
             sums=goal.sums + sums.sum(axis=0),
         )
 
+    @override
     def observe(self, goal: Findings, agent: Agent, scene: TaskScene) -> PlumeObservation:
-        """What it believes of itself and is told by its sensor and the others."""
         own = agent.estimate
         return PlumeObservation(
             position_world_m=own.position_world_m,
@@ -218,8 +219,8 @@ class AbstractPlumeTask(AbstractTask):
             wind_world_mps=_wind(scene),
         )
 
+    @override
     def reward(self, goal: Findings, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
         del agent
         if goal.samples is None:
             missed = ((goal.reports - self._true(goal, scene)) ** 2).sum()
@@ -227,12 +228,10 @@ class AbstractPlumeTask(AbstractTask):
             missed = goal.samples.divergence(self.resolution)
         return -jnp.where(scene.last, missed, 0.0)
 
+    @override
     def baseline(self, goal: Findings, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        """To the sources in turn, or from location to location, telling what is expected.
-
-        Who is blown to a limit goes to the middle of the locations and down, where there is less
-        wind.
-        """
+        # Who is blown to a limit goes to the middle of the locations and down, where there is less
+        # wind.
         here, area = whereabouts(scene.agents.estimate), scene.world.area
         own, height = here[agent.number], here[agent.number, 2] - scene.world.ground_z_m
         if goal.sources is None:
@@ -253,16 +252,14 @@ class AbstractPlumeTask(AbstractTask):
         told = 2.0 * jnp.clip(expected / self.most, 0.0, 1.0) ** (1.0 / STEEPNESS) - 1.0
         return asking(free_velocities(tuple(map(str, range(self.locations)))), Vec3(x, y, z), told)
 
+    @override
     def with_beliefs(self) -> "AbstractPlumeTask":
-        """With what is believed of the sources, where there are some."""
         there = self.believing or self.emissions is None
         return self if there else replace(self, believing=True)
 
+    @override
     def figures(self, goal: Findings, scene: TaskScene) -> dict[str, Real]:
-        """How far the location of which most is told is from a source, and what is told wrongly.
-
-        Among puffs it is that of which most has been told on average in the present window.
-        """
+        # Among puffs it is that of which most has been told on average in the present window.
         told = goal.reports
         if goal.samples is None:
             wrong = {"squared_error": ((told - self._true(goal, scene)) ** 2).sum()}

@@ -17,6 +17,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.environment.plumes.dispersion import DispersedCloud
 from kittiwake.environment.plumes.downwind import Downwind
@@ -59,17 +60,17 @@ class StillRegion(AbstractPlumeRegion):
 
     cloud: GaussianCloud
 
+    @override
     def holds(self, place: Corner) -> Bool[Array, ""]:
-        """Where it is dense enough."""
         dense = self.cloud.concentration(Vec3.of(place), 0.0)
         return jnp.asarray(dense > THRESHOLD * self.cloud.peak)
 
+    @override
     def away_m(self, place: Corner) -> Float[Array, ""]:
-        """From its middle."""
         return jnp.sqrt(((place - rows(self.cloud.position_world_m)) ** 2).sum())
 
+    @override
     def drawn(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
-        """From the box about the ellipsoid."""
         del low, high
         reach = sqrt(-2.0 * log(THRESHOLD))
         box = jax.random.uniform(key, (count, 3), jnp.result_type(float), -reach, reach)
@@ -96,24 +97,22 @@ class WindborneRegion(AbstractPlumeRegion):
     volume: Callable[[Each], Each] = eqx.field(static=True)
     widest_m2: Real
 
+    @override
     def holds(self, place: Corner) -> Bool[Array, ""]:
-        """Where any of the sources could be noticed."""
         seen = self.wind.seen_from(self.sources_world_m, Vec3.of(place))
         v = seen.twice_variance_m2
         share = jnp.exp(-seen.aside_m * seen.aside_m / v) * seen.height_share / self.volume(v)
         return (self.there & (seen.ahead_m > 0.0) & (share > THRESHOLD)).any()
 
+    @override
     def away_m(self, place: Corner) -> Float[Array, ""]:
-        """From the nearest of those that there are."""
         ways = jnp.sqrt(((place[None] - self.sources_world_m) ** 2).sum(axis=1))
         return jnp.min(jnp.where(self.there, ways, jnp.inf))
 
+    @override
     def drawn(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
-        """From boxes downwind of the sources, which end with the support or between the corners.
-
-        The support reaches ``sqrt(v ln(v_1 / v))`` aside with the widest v_1, as dilution goes with
-        v; for puffs a box is a little too wide. It is widest as v = v_1 / e.
-        """
+        # the region reaches sqrt(v ln(v_1 / v)) aside with the widest v_1, as dilution goes with v;
+        # for puffs a box is a little too wide; it is widest as v = v_1 / e
         source_key, place_key = jax.random.split(key)
         odds = jnp.where(self.there, 0.0, -jnp.inf)
         of = self.sources_world_m[jax.random.categorical(source_key, odds, shape=(count,))]

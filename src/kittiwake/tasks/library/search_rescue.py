@@ -15,6 +15,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.kinematics import Kinematics, Start
@@ -102,17 +103,17 @@ class AbstractSearchRescue(AbstractTask):
     lost_reward: ClassVar[float] = LOST
     shared: ClassVar[bool] = True
 
+    @override
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
-        """Anywhere but near the limits and each other."""
         return scattered(given, inside(world.area), world.collision_distance_m, key)
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """A velocity."""
         del vehicle
         return free_velocities()
 
+    @override
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Search:
-        """Nobody is found."""
         del key
         ground: Terrain = scene.processes[TERRAIN]
         beliefs = None
@@ -123,8 +124,8 @@ class AbstractSearchRescue(AbstractTask):
         nobody = jnp.zeros_like(ground.there)
         return Search(nobody, jnp.zeros((), jnp.int32), beliefs)
 
+    @override
     def proceed(self, goal: Search, scene: TaskScene, key: PRNGKeyArray) -> Search:
-        """Who is found now."""
         del key
         ground: Terrain = scene.processes[TERRAIN]
 
@@ -141,8 +142,8 @@ class AbstractSearchRescue(AbstractTask):
             beliefs = beliefs.after(*seen, scene.world.ground_z_m, 1.0 / self.rate_hz)
         return Search(goal.found | beside, new, beliefs)
 
+    @override
     def observe(self, goal: Search, agent: Agent, scene: TaskScene) -> SearchObservation:
-        """What it believes of itself and is told by the camera and the others."""
         del goal
         own = agent.estimate
         return SearchObservation(
@@ -153,25 +154,25 @@ class AbstractSearchRescue(AbstractTask):
             ways_to_mates_world_m=ways_to(mates(scene, agent).estimate, own),
         )
 
+    @override
     def reward(self, goal: Search, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
         del agent, scene
         found = jnp.asarray(goal.new, jnp.result_type(float))
         return jnp.where(goal.new > 0, found, -self.cost_of_a_step)
 
+    @override
     def baseline(self, goal: Search, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        """Along lanes, and down to what its images say is a person, to stop there for a while."""
         assert goal.beliefs is not None, "only a task with beliefs has a baseline"
         here = whereabouts(scene.agents.estimate)
         velocity = goal.beliefs.velocity_world_mps(agent.number, here, scene.world.ground_z_m)
         return asking(free_velocities(), Vec3.of(velocity))
 
+    @override
     def with_beliefs(self) -> "AbstractSearchRescue":
-        """With what searchers believe."""
         return self if self.believing else replace(self, believing=True)
 
+    @override
     def figures(self, goal: Search, scene: TaskScene) -> dict[str, Real]:
-        """How many persons have been found, and how many there are."""
         ground: Terrain = scene.processes[TERRAIN]
         counts = {"persons_found": goal.found, "persons": ground.there}
         return {name: who.astype(float).sum() for name, who in counts.items()}

@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from typing_extensions import override
 
 from kittiwake.core.bounds import FRACTION, POSITIVE
 from kittiwake.core.commands import RudderThrust
@@ -95,27 +96,27 @@ class SurveyCoverage(AbstractTask):
             message = f"cells: {self.cells} is not allowed; write multiples of {BLOCKS}"
             raise ValueError(message)
 
+    @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """Rudder and thrust."""
         del vehicle
         return HELM
 
+    @override
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Survey:
-        """What is near where they begin is covered."""
         del vehicles, key
         passed = scene.each(lambda agent: self._passed(agent.truth))
         return Survey(passed.any(axis=0), jnp.zeros(passed.shape[0], jnp.int32))
 
+    @override
     def proceed(self, goal: Survey, scene: TaskScene, key: PRNGKeyArray) -> Survey:
-        """A control step on."""
         del key
         passed = scene.each(lambda agent: self._passed(agent.truth))
         first = passed & (jnp.cumsum(passed, axis=0, dtype=jnp.int32) == 1)
         newly = (first & ~goal.covered[None]).sum(axis=(1, 2), dtype=jnp.int32)
         return Survey(goal.covered | passed.any(axis=0), newly)
 
+    @override
     def observe(self, goal: Survey, agent: Agent, scene: TaskScene) -> SurveyCoverageObservation:
-        """What it believes of itself, and the map."""
         del scene
         own = agent.estimate
         columns, rows = self.cells
@@ -134,19 +135,19 @@ class SurveyCoverage(AbstractTask):
             blocks=blocks.mean(axis=(1, 3)).reshape(-1),
         )
 
+    @override
     def reward(self, goal: Survey, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
         del scene
         newly = goal.newly[agent.number].astype(jnp.result_type(float))
         return WHOLE_AREA * newly / goal.covered.size - TIME_PER_S / self.rate_hz
 
+    @override
     def figures(self, goal: Survey, scene: TaskScene) -> dict[str, Real]:
-        """Return the covered part of the area."""
         del scene
         return {"covered": goal.covered.mean(dtype=jnp.result_type(float))}
 
+    @override
     def ended(self, goal: Survey, scene: TaskScene) -> Flag:
-        """Once nothing is left."""
         del scene
         return goal.covered.all()
 

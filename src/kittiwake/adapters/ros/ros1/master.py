@@ -6,6 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from xmlrpc.client import ServerProxy
 
+from typing_extensions import override
+
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import RosError
 
@@ -54,8 +56,8 @@ class MasterWatch(threading.Thread):
         # before anything else can happen to it; None if it answers late
         self._known = self._answers().pid
 
+    @override
     def run(self) -> None:
-        """Until the node leaves."""
         known = self._known
         is_there, missed, late = True, 0, 0
         while not self._node.left.wait(LOOKS_S):
@@ -118,6 +120,7 @@ class _Answers(threading.Thread):
         self.start()
         self.join(PATIENCE_S)
 
+    @override
     def run(self) -> None:
         # whatever goes wrong, it is not a master that answers
         with suppress(Exception):
