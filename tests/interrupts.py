@@ -8,8 +8,8 @@ from contextlib import contextmanager
 @contextmanager
 def heard() -> Iterator[None]:
     """Ctrl-C means what it usually does, also to the processes that are started meanwhile."""
-    before = signal.command(signal.SIGINT, signal.default_int_handler)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.command(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, before)

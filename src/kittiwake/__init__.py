@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kittiwake.core.commands import BodyVelocityYawRate as BodyVelocityYawRate
     from kittiwake.core.commands import HeadingSpeed as HeadingSpeed
     from kittiwake.core.commands import ModeCommand as ModeCommand
-    from kittiwake.core.commands import MotorsOff as Off
+    from kittiwake.core.commands import MotorsOff as MotorsOff
     from kittiwake.core.commands import PositionYaw as PositionYaw
     from kittiwake.core.commands import PropellerSpeeds as PropellerSpeeds
     from kittiwake.core.commands import RotorSpeeds as RotorSpeeds
@@ -72,8 +72,8 @@ _HOMES = {
     "KittiwakeError": "kittiwake.core.errors",
     "Log": "kittiwake.analysis.log",
     "ModeCommand": "kittiwake.core.commands",
+    "MotorsOff": "kittiwake.core.commands",
     "Observation": "kittiwake.runtime.stepper",
-    "Off": "kittiwake.core.commands",
     "PositionYaw": "kittiwake.core.commands",
     "PropellerSpeeds": "kittiwake.core.commands",
     "Quaternion": "kittiwake.geometry.quaternion",
@@ -120,8 +120,8 @@ __all__ = [
     "KittiwakeError",
     "Log",
     "ModeCommand",
+    "MotorsOff",
     "Observation",
-    "Off",
     "PositionYaw",
     "PropellerSpeeds",
     "Quaternion",

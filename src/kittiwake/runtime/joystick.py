@@ -70,8 +70,8 @@ class Asked(NamedTuple):
     """What a reading of the pad asks for.
 
     ``mode`` is the one chosen last and ``signal`` its command, both None before; the signal of
-    ``inactive`` is ``Off``. The others are events of this reading alone: that a mode was chosen,
-    that the flight is to begin again, and where the vehicle is to be placed.
+    ``inactive`` is ``MotorsOff``. The others are events of this reading alone: whether a mode was chosen,
+    whether the flight restarts, and where the vehicle is to be placed.
     """
 
     command: StickSignal | None = None

@@ -1,7 +1,7 @@
 """A flight in somebody's hands: paused, commanded, tuned anew and broken while it goes on.
 
 Until somebody does something it is the flight of ``kittiwake run``, bit for bit. From then on it
-goes on in a program whose numbers are arguments (``TunableProgram``). That is built in a workshop
+goes on in a program whose numbers are arguments (``LiveProgram``). That is built in a workshop
 beside the flight, which never waits: what is asked for takes effect with the next block after it
 is ready.
 """

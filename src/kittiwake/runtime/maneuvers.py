@@ -199,7 +199,7 @@ class LandManeuver:
         return "lands"
 
     def command(self, now: VehicleEstimate, able: Ability) -> Any:
-        """The point that sinks; Off when the vehicle does not follow it any further."""
+        """The point that sinks; ``MotorsOff`` when the vehicle does not follow it any further."""
         if self._begun is None:
             self._begun = now.time_s, now.position_m, now.yaw_rad
         began_s, from_m, yaw_rad = self._begun

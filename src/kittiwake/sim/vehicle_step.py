@@ -227,7 +227,7 @@ def merge_reset(
     """A vehicle's state in which ``own`` chose, part by part, between two."""
     several = {
         name: tuple(map(own, getattr(vehicle, name), getattr(fresh, name), getattr(after, name)))
-        for name in ("ladder", "avoidance")
+        for name in ("cascade", "avoidance")
     }
     return replace(
         fresh,

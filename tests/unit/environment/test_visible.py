@@ -9,11 +9,11 @@ import pytest
 from tests.unit.sensors.ranges import EXACT_M, around
 
 import kittiwake as kw
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Start
 from kittiwake.environment.visible import Visible
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.ultrasonic import Ultrasonic
-from kittiwake.sim.schedule import strong
 from kittiwake.world.interaction_input import NO_WAKE, InteractionInput
 from kittiwake.world.surroundings import Air, Surroundings
 
@@ -26,11 +26,11 @@ def neighbors_of(starts, sizes=None, nearest=4, place=0):
     """What one of some vehicles is shown of the others."""
     sizes = [SIZE] * len(starts) if sizes is None else sizes
     each = [
-        strong(InteractionInput(start.kinematics(), NO_WAKE, size))
+        as_arrays(InteractionInput(start.kinematics(), NO_WAKE, size))
         for start, size in zip(starts, sizes, strict=True)
     ]
     together = jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)
-    air = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(starts)), strong(ALONE))
+    air = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(starts)), as_arrays(ALONE))
     seen = Visible(nearest)(together, air).vehicle_obstacles
     return jax.tree.map(lambda leaf: leaf[place], seen)
 
@@ -41,7 +41,7 @@ def at(x, y=0.0, z=0.0, **turned):
 
 def range_m(starts, sensor=AHEAD, **given):
     """What the first of some vehicles reads of the others."""
-    told = sensor.ideal(around(start=starts[0], vehicle_obstacles=neighbors_of(starts, **given)))
+    told = sensor.ideal(around(start=starts[0], neighbors=neighbors_of(starts, **given)))
     assert bool(told.valid) is (float(told.range_m) < 5.0)
     return float(told.range_m)
 
@@ -118,7 +118,7 @@ def test_the_turning_of_a_neighbor_counts_about_its_own_axes():
 def test_the_range_to_a_neighbor_has_the_derivative_one_by_its_place():
     def told(x):
         starts = [at(0.0), at(x)]
-        return AHEAD.ideal(around(vehicle_obstacles=neighbors_of(starts))).range_m
+        return AHEAD.ideal(around(neighbors=neighbors_of(starts))).range_m
 
     assert float(jax.grad(told)(3.0)) == pytest.approx(1.0, abs=EXACT_M)
     assert math.isfinite(float(jax.grad(told)(0.0)))

@@ -407,7 +407,7 @@ def busy(one, monkeypatch):
         message = "cannot be compiled"
         raise ScenarioError(message)
 
-    monkeypatch.setattr(program_builder, "TunableProgram", compiling)
+    monkeypatch.setattr(program_builder, "LiveProgram", compiling)
     executor = LiveExecutor(one.scenario, one.executor.program, RealTimeClock(inf))
     executor.change("world.gravity_mps2", "9.7")
     executor._workshop.open(BuildRequest(single_precision=False, steps=4, seed=0, former=None))

@@ -204,8 +204,8 @@ def test_a_command_that_leads_nowhere_is_refused(pair):
         pair.step({"pelican-1": rates})
     assert str(refused.value) == (
         "the command for 'pelican-1' cannot be followed: nothing leads from ThrustRates to "
-        "AttitudeThrottle, the vehicle's native command; give one of kw.PositionYaw, "
-        "kw.AccelerationYaw, kw.ThrustAttitude, kw.AttitudeThrottle, kw.Off"
+        "AttitudeThrottle, which the vehicle takes; give one of kw.PositionYaw, "
+        "kw.AccelerationYaw, kw.ThrustAttitude, kw.AttitudeThrottle, kw.MotorsOff"
     )
     # before anything is traced, which would make the traceback long
     assert refused.traceback[-1].path.name == "commands.py"

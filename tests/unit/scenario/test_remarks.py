@@ -94,12 +94,12 @@ def test_feet_whose_swing_would_grow_with_the_integrator_are_refused(
 
 
 def test_an_island_beyond_the_shore_is_remarked_on():
-    course = "{shape: coverage, lane_spacing_m: 3, polygon_world_m: [[0, 0], [8, 0], [4, 6]]"
+    pattern = "{shape: coverage, lane_spacing_m: 3, polygon_world_m: [[0, 0], [8, 0], [4, 6]]"
     island = "islands_world_m: [[[2, -1], [4, 1], [2, 1]]]"
-    guidance = f"vehicles.strider.guidance={{type: line-of-sight, course: {course}, {island}}}}}"
+    guidance = f"vehicles.strider.guidance={{type: line-of-sight, pattern: {pattern}, {island}}}}}"
     said = load_scenario("cruise-strider", [guidance]).warnings()
     (remark,) = [remark for remark in said if "island" in remark]
-    assert remark.startswith("strider: course.islands_world_m[0] reaches out of the polygon")
+    assert remark.startswith("strider: pattern.islands_world_m[0] reaches out of the polygon")
 
 
 @pytest.mark.parametrize(

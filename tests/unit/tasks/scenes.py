@@ -26,7 +26,7 @@ def sticks(pitch=0.0, roll=0.0, throttle=0.59, yaw_rate=0.0):
     return as_arrays(AttitudeThrottle(pitch, roll, throttle, yaw_rate, 12.0))
 
 
-def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, told=(), measurements=None):
+def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, reports=(), measurements=None):
     """A vehicle that knows how it moves."""
     world = load_scenario("keep-spot").world
     there = motion(position_m, velocity_mps)
@@ -35,7 +35,7 @@ def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, told=(), me
         estimate=there,
         measurements=measurements or {},
         command=sticks() if command is None else command,
-        reports=jnp.asarray(told, float),
+        reports=jnp.asarray(reports, float),
         actuators={},
         surroundings=as_arrays(world.surroundings(there, Vec3(1.0, 1.0, 1.0))),
         number=jnp.asarray(0, jnp.int32),

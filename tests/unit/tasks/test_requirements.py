@@ -43,7 +43,7 @@ vehicles:
         ("search-rescue", "needs world.terrain; write terrain: pour under world"),
         ("plume-gaussian", "needs world.plumes.smoke; write plumes: {smoke: gaussian}"),
         ("cats-mouse", "needs a vehicle 'mouse'"),
-        ("hover", "carry out RotorSpeeds, the pelican 'crazyflie' carries out AttitudeThrottle"),
+        ("hover", "take RotorSpeeds, the pelican 'crazyflie' takes AttitudeThrottle"),
         ("formation", "ask for VelocityYaw: nothing leads from VelocityYaw to AttitudeThrottle"),
     ],
 )

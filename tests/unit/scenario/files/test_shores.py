@@ -91,8 +91,8 @@ def test_a_scenario_names_the_file_and_says_what_is_wrong_with_it(tmp_path):
     (tmp_path / "my.yaml").write_text(
         "name: my\ntime: {rate_hz: 100, duration_s: 1}\nvehicles:\n  boat:\n    model: strider\n"
         "    guidance:\n      type: line-of-sight\n"
-        "      course: {shape: coverage, lane_spacing_m: 5, file: lake.geojson}\n",
+        "      pattern: {shape: coverage, lane_spacing_m: 5, file: lake.geojson}\n",
         encoding="utf-8",
     )
-    with pytest.raises(ScenarioError, match=r"my\.yaml:8: .*course\.file: lake\.geojson:1: holds"):
+    with pytest.raises(ScenarioError, match=r"my\.yaml:8: .*pattern\.file: lake\.geojson:1: holds"):
         kw.load(str(tmp_path / "my.yaml"))

@@ -22,7 +22,7 @@ from kittiwake.scenario.files.urdf import read_mass_properties
 from kittiwake.scenario.load import load_scenario
 from kittiwake.vehicles import VEHICLES
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 
 # every entry of the inertia differs, and its axes are turned
 HERON = """\
