@@ -46,8 +46,8 @@ changes = {"vehicles.pelican.start.yaw_deg": 0.0, "vehicles.pelican.estimator": 
 scenario = kw.load("keep-spot", changes).scenario
 pelican = scenario.vehicles["pelican"]
 # at 25 Hz, above the rungs that the vehicle brings itself
-ladder = (Scheduled(SpringDamper(), every=2), *pelican.cascade[1:])
-vehicles = {"pelican": dataclasses.replace(pelican, cascade=ladder)}
+cascade = (Scheduled(SpringDamper(), every=2), *pelican.cascade[1:])
+vehicles = {"pelican": dataclasses.replace(pelican, cascade=cascade)}
 
 log = kw.Simulation(dataclasses.replace(scenario, vehicles=vehicles)).run(duration_s=20.0)
 rms_m = log.summary["vehicles"]["pelican"]["tracking_rms_m"]

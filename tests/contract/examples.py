@@ -994,7 +994,7 @@ def _to_guide(guidance: Any, circumstance: Circumstance, tick: int) -> GuidanceI
 
 def _to_avoid(avoidance: Any, circumstance: Circumstance, tick: int) -> AvoidanceInputs:
     seen = _sensed(avoidance, circumstance, tick)
-    asked = signal(avoidance.rung, circumstance.signal_size)
+    asked = signal(avoidance.command_type, circumstance.signal_size)
     return AvoidanceInputs(asked, circumstance.motion, seen.measurements, seen.fresh)
 
 

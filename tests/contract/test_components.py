@@ -282,7 +282,7 @@ def test_output_is_of_the_declared_kind(case):
     if case.family == "controllers":
         assert type(output) is component.produces
     elif case.family == "avoidance":
-        assert type(output) is component.rung
+        assert type(output) is component.command_type
     elif case.family == "guidance":
         kinds = tuple(type(one) for one in signals_of(output))
         assert kinds == component.command_types()

@@ -50,29 +50,29 @@ def test_dynamics_of_a_vehicle_are_registered(model):
 
 
 @pytest.fixture
-def ladder(model):
+def cascade(model):
     """What flies a vehicle of which a scenario says no more than its model."""
     name = VEHICLES.name_of(model)
     text = f"name: one\ntime: {{rate_hz: 400, duration_s: 1}}\nvehicles: {{one: {{model: {name}}}}}"
     vehicle = build(parse_document(text, "one.yaml"), Path()).vehicles["one"]
-    return [rung.component for rung in vehicle.cascade]
+    return [level.component for level in vehicle.cascade]
 
 
-def test_default_controller_leads_to_the_native_command(model, ladder):
-    path = cascade_path(ladder, ladder[0].consumes, model.dynamics.command_type)
-    assert type(ladder[0]) is CONTROLLERS.find(model.default_controller)
+def test_default_controller_leads_to_the_native_command(model, cascade):
+    path = cascade_path(cascade, cascade[0].consumes, model.dynamics.command_type)
+    assert type(cascade[0]) is CONTROLLERS.find(model.default_controller)
     assert path[:1] == (0,)
 
 
-def test_bridges_lead_to_the_native_command(model, ladder):
-    bridges = ladder[1:]
+def test_bridges_lead_to_the_native_command(model, cascade):
+    bridges = cascade[1:]
     assert [CONTROLLERS.name_of(type(bridge)) for bridge in bridges] == list(model.bridges)
     for bridge in bridges:
         assert cascade_path(bridges, bridge.consumes, model.dynamics.command_type)
 
 
-def test_gains_in_a_data_file_reach_the_controller_they_are_for(model, ladder):
-    for bridge in ladder:
+def test_gains_in_a_data_file_reach_the_controller_they_are_for(model, cascade):
+    for bridge in cascade:
         for name, given in model.gains(CONTROLLERS.name_of(type(bridge))).items():
             assert getattr(bridge, name) == given
 

@@ -173,11 +173,11 @@ def circle(name, rate_radps=1.0):
 def test_position_and_euler_attitude_alone_are_the_first_mode():
     changes = {"vehicles.uav-gazebo.controller": ["position", "euler-attitude"]}
     alone = kw.load("hover-uav-gazebo", changes).scenario.vehicles["uav-gazebo"]
-    rungs = [rung.component for rung in alone.cascade]
-    path = cascade_path(rungs, kw.PositionYaw, alone.dynamics.command_type)
+    levels = [level.component for level in alone.cascade]
+    path = cascade_path(levels, kw.PositionYaw, alone.dynamics.command_type)
     modes = kw.load("mode-tour").scenario.vehicles["drone"].cascade[0].component
     expected = [modes.position, modes.acceleration, modes.attitude]
-    assert [rungs[i] for i in path] == expected
+    assert [levels[i] for i in path] == expected
     assert modes.position.natural_frequency_radps == 0.5
 
 

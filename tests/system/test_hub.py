@@ -75,13 +75,13 @@ def scenario(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def compiled(scenario):
-    hive = FlockServer(load_scenario(scenario))
-    hive.compile()
-    return hive
+    flock_server = FlockServer(load_scenario(scenario))
+    flock_server.compile()
+    return flock_server
 
 
 @pytest.fixture
-def hive(compiled):
+def flock_server(compiled):
     for name in compiled.places:
         compiled.leave(name)
     return compiled
@@ -179,38 +179,38 @@ def middle_m(points):
     return np.mean([point.place_m for point in points], axis=0)
 
 
-def flown_in_lockstep(hive):
+def flown_in_lockstep(flock_server):
     points = [Point(start_m(i)) for i in range(8)]
-    with serving(Hub(hive, lockstep=True)) as ports, ExitStack() as stack:
+    with serving(Hub(flock_server, lockstep=True)) as ports, ExitStack() as stack:
         members = [
             stack.enter_context(Member(port=ports[name], name=name, position_m=point.said[0]))
             for name, point in zip(ports, points, strict=True)
         ]
-        least_m = flown(members, points, 750, hive.period_s)
+        least_m = flown(members, points, 750, flock_server.period_s)
     return points, least_m
 
 
 # flying
 
 
-def test_eight_members_in_lockstep_reach_the_target_and_the_same_places_each_time(hive):
-    points, least_m = flown_in_lockstep(hive)
+def test_eight_members_in_lockstep_reach_the_target_and_the_same_places_each_time(flock_server):
+    points, least_m = flown_in_lockstep(flock_server)
     np.testing.assert_allclose(middle_m(points), TARGET, atol=0.02)
     assert least_m > 0.5
-    again, _ = flown_in_lockstep(hive)
+    again, _ = flown_in_lockstep(flock_server)
     np.testing.assert_array_equal(
         [point.place_m for point in points], [point.place_m for point in again]
     )
 
 
 @pytest.mark.slow
-def test_vehicles_flown_by_a_hub_end_where_those_without_one_do(hive, scenario):
+def test_vehicles_flown_by_a_hub_end_where_those_without_one_do(flock_server, scenario):
     duration_s, every = 20.0, 4
     alone = kw.load(scenario).run(duration_s=duration_s)
     simulation = kw.load(scenario)
     seen = simulation.reset()
     names, orders, least_m = list(seen), {}, np.inf
-    with serving(Hub(hive, lockstep=True)) as ports, ExitStack() as stack:
+    with serving(Hub(flock_server, lockstep=True)) as ports, ExitStack() as stack:
         members = {
             name: stack.enter_context(
                 Member(port=ports[name], name=name, position_m=place(seen[name]))
@@ -246,21 +246,23 @@ def place(observation):
 
 
 @pytest.mark.slow
-def test_a_hub_asks_for_what_the_guidance_of_a_flight_asks_for(hive, scenario):
+def test_a_hub_asks_for_what_the_guidance_of_a_flight_asks_for(flock_server, scenario):
     log = kw.load(scenario).run(duration_s=6.0)
-    frames = {name: log.frame(name) for name in hive.places}
+    frames = {name: log.frame(name) for name in flock_server.places}
     misses_mps = []
     for k in range(0, 600, 4):
         for name, frame in frames.items():
             row = frame.iloc[k]
             here = tuple(row[["x_m", "y_m", "z_m"]])
             if k == 0:
-                hive.join(name, here, 0.0)
-            hive.report(name, here, tuple(row[["vx_mps", "vy_mps", "vz_mps"]]), 0.0, 0.01 * k)
-        hive.advance(0.01 * k)
+                flock_server.join(name, here, 0.0)
+            flock_server.report(
+                name, here, tuple(row[["vx_mps", "vy_mps", "vz_mps"]]), 0.0, 0.01 * k
+            )
+        flock_server.advance(0.01 * k)
         misses_mps += [
             np.abs(
-                np.array(hive.wanted(name).velocity_world_mps)
+                np.array(flock_server.wanted(name).velocity_world_mps)
                 - [frame[f"setpoint.velocity_{axis}_world_mps"].iloc[k] for axis in "xyz"]
             ).max()
             for name, frame in frames.items()
@@ -271,9 +273,9 @@ def test_a_hub_asks_for_what_the_guidance_of_a_flight_asks_for(hive, scenario):
     assert np.median(misses_mps) < 0.002
 
 
-def test_in_real_time_the_newest_set_point_comes_at_once(hive):
+def test_in_real_time_the_newest_set_point_comes_at_once(flock_server):
     with (
-        serving(Hub(hive)) as ports,
+        serving(Hub(flock_server)) as ports,
         Member(port=ports["drone-1"], name="drone-1", position_m=STILL) as member,
     ):
         assert eventually(lambda: member.update(0.0, STILL, STILL) is not None)
@@ -287,11 +289,11 @@ def test_in_real_time_the_newest_set_point_comes_at_once(hive):
 
 
 def test_set_points_carry_acceleration_for_members_that_report_theirs(tmp_path):
-    hive = FlockServer(load_scenario(write_scenario(tmp_path, 1), [FEED_FORWARD]))
-    hive.compile()
-    (name,) = hive.places
+    flock_server = FlockServer(load_scenario(write_scenario(tmp_path, 1), [FEED_FORWARD]))
+    flock_server.compile()
+    (name,) = flock_server.places
     velocity_mps, acceleration_mps2 = (0.5, 0.0, 0.0), (0.1, 0.2, 0.3)
-    hub = Hub(hive, lockstep=True)
+    hub = Hub(flock_server, lockstep=True)
     with serving(hub) as ports, Member(port=ports[name], name=name, position_m=STILL) as member:
         without = member.update(0.0, (4.0, 5.0, 5.0), velocity_mps)
         told = member.update(0.04, (4.0, 5.0, 5.0), velocity_mps, 0.0, acceleration_mps2)
@@ -302,8 +304,8 @@ def test_set_points_carry_acceleration_for_members_that_report_theirs(tmp_path):
     assert told.acceleration_mps2 == pytest.approx((-0.25, 0.0, 0.0))
 
 
-def test_hub_refuses_accelerations_out_of_range_and_goes_on(hive):
-    hub = Hub(hive)
+def test_hub_refuses_accelerations_out_of_range_and_goes_on(flock_server):
+    hub = Hub(flock_server)
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
         for wrong in (float("nan"), float("inf"), -float("inf"), 1.1e5, -1e300):
             update = raw.update(acceleration_mps2=(0.0, wrong, 0.0))
@@ -312,14 +314,14 @@ def test_hub_refuses_accelerations_out_of_range_and_goes_on(hive):
     assert hub.counters.refused == {Reason.RANGE: 5}
 
 
-def test_members_switch_behaviors_pause_resume_leave_and_come_back(hive):
-    hub = Hub(hive, lockstep=False)
+def test_members_switch_behaviors_pause_resume_leave_and_come_back(flock_server):
+    hub = Hub(flock_server, lockstep=False)
     with serving(hub) as ports:
         arguments = {"port": ports["drone-1"], "name": "drone-1", "position_m": STILL}
         member = Member(**arguments)
 
         def speed():
-            time.sleep(3 * hive.period_s)
+            time.sleep(3 * flock_server.period_s)
             told = member.update(0.0, STILL, STILL)
             return told and np.linalg.norm(told.velocity_mps)
 
@@ -349,31 +351,31 @@ def test_members_switch_behaviors_pause_resume_leave_and_come_back(hive):
     assert hub.counters.refused == {Reason.BEHAVIOR: 1}
 
 
-def test_lockstep_waits_for_nobody_who_is_paused_lost_or_gone(hive):
+def test_lockstep_waits_for_nobody_who_is_paused_lost_or_gone(flock_server):
     points = [Point(start_m(i)) for i in range(8)]
-    with serving(Hub(hive, lockstep=True)) as ports:
+    with serving(Hub(flock_server, lockstep=True)) as ports:
         members = [
             Member(port=ports[name], name=name, position_m=point.said[0])
             for name, point in zip(ports, points, strict=True)
         ]
-        flown(members, points, 2, hive.period_s)
+        flown(members, points, 2, flock_server.period_s)
         for end in (members[0].pause, members[1].close, members[2].leave):
             end()
-        flown(members[3:], points[3:], 2, hive.period_s, begin=2)
+        flown(members[3:], points[3:], 2, flock_server.period_s, begin=2)
         for member in members:
             member.leave()
 
 
-def test_lockstep_does_not_wait_for_a_member_whose_updates_are_all_refused(hive):
+def test_lockstep_does_not_wait_for_a_member_whose_updates_are_all_refused(flock_server):
     points = [Point(start_m(i)) for i in range(8)]
-    hub = Hub(hive, Limits(silence_s=1.0), lockstep=True)
+    hub = Hub(flock_server, Limits(silence_s=1.0), lockstep=True)
     ended = threading.Event()
     with serving(hub) as ports, ExitStack() as stack:
         *honest, wrong = [
             stack.enter_context(Member(port=ports[name], name=name, position_m=point.said[0]))
             for name, point in zip(ports, points, strict=True)
         ]
-        flown([*honest, wrong], points, 2, hive.period_s)
+        flown([*honest, wrong], points, 2, flock_server.period_s)
 
         def refused():
             with suppress(HubError):
@@ -385,19 +387,19 @@ def test_lockstep_does_not_wait_for_a_member_whose_updates_are_all_refused(hive)
         stack.callback(thread.join)
         stack.callback(ended.set)
         began_s = time.monotonic()
-        flown(honest, points[:-1], 20, hive.period_s, begin=2)
+        flown(honest, points[:-1], 20, flock_server.period_s, begin=2)
         # a second of patience, and what a shared machine adds
         assert time.monotonic() - began_s < 5.0
     assert hub.counters.refused[Reason.SILENCE] >= 1
     assert hub.counters.refused[Reason.RANGE] >= 2
 
 
-def test_members_learn_that_a_hub_has_ended_at_once_and_join_the_next_one(hive):
+def test_members_learn_that_a_hub_has_ended_at_once_and_join_the_next_one(flock_server):
     base_port = free_ports(8)
     arguments = {"port": base_port, "name": "drone-1", "position_m": STILL}
     with pytest.raises(HubError, match="there is no hub for drone-1"):
         Member(**arguments)
-    with serving(Hub(hive), base_port=base_port):
+    with serving(Hub(flock_server), base_port=base_port):
         member = Member(**arguments)
         member.behave([])
         member.pause()
@@ -407,7 +409,7 @@ def test_members_learn_that_a_hub_has_ended_at_once_and_join_the_next_one(hive):
     assert not member.joined
     # what it asked for meanwhile counts as soon as there is a hub
     member.ready()
-    with serving(Hub(hive), base_port=base_port):
+    with serving(Hub(flock_server), base_port=base_port):
         assert eventually(lambda: member.update(0.0, STILL, STILL) is not None)
         assert member.update(0.0, STILL, STILL).velocity_mps == STILL
         member.leave()
@@ -416,15 +418,15 @@ def test_members_learn_that_a_hub_has_ended_at_once_and_join_the_next_one(hive):
 # refusing
 
 
-def test_a_hub_that_others_can_reach_needs_a_token(hive):
-    with pytest.raises(HubError, match="--token-file"), serving(Hub(hive), host="0.0.0.0"):
+def test_a_hub_that_others_can_reach_needs_a_token(flock_server):
+    with pytest.raises(HubError, match="--token-file"), serving(Hub(flock_server), host="0.0.0.0"):
         pass
     with pytest.raises(HubError, match="16 at least"):
-        Hub(hive, token="short")
+        Hub(flock_server, token="short")
 
 
-def test_only_who_knows_the_token_may_join(hive):
-    hub = Hub(hive, token=TOKEN)
+def test_only_who_knows_the_token_may_join(flock_server):
+    hub = Hub(flock_server, token=TOKEN)
     with serving(hub, host="0.0.0.0") as ports:
         arguments = {"port": ports["drone-1"], "name": "drone-1", "position_m": STILL}
         for wrong in (None, "another secret of the flock"):
@@ -437,8 +439,8 @@ def test_only_who_knows_the_token_may_join(hive):
     assert hub.counters.joined == 1
 
 
-def test_a_recorded_handshake_is_worth_nothing(hive):
-    hub = Hub(hive, token=TOKEN)
+def test_a_recorded_handshake_is_worth_nothing(flock_server):
+    hub = Hub(flock_server, token=TOKEN)
     with serving(hub) as ports:
         with Raw(ports["drone-1"], join=False) as raw:
             recorded = Connection(VERSION, "drone-1", STILL, proof_of(TOKEN, raw.first.nonce))
@@ -459,8 +461,8 @@ def test_a_recorded_handshake_is_worth_nothing(hive):
         (Reason.RANGE, {"position_m": (0.0, float("nan"), 0.0)}),
     ],
 )
-def test_a_handshake_that_is_not_in_order_closes_the_connection(hive, reason, changes):
-    hub = Hub(hive)
+def test_a_handshake_that_is_not_in_order_closes_the_connection(flock_server, reason, changes):
+    hub = Hub(flock_server)
     with serving(hub) as ports, Raw(ports["drone-1"], join=False) as raw:
         answer = raw.ask(replace_all(Connection(VERSION, "drone-1", STILL), changes))
         assert answer.reason is reason
@@ -468,15 +470,15 @@ def test_a_handshake_that_is_not_in_order_closes_the_connection(hive, reason, ch
     assert hub.counters.refused == {reason: 1}
 
 
-def test_an_update_is_no_beginning(hive):
-    hub = Hub(hive)
+def test_an_update_is_no_beginning(flock_server):
+    hub = Hub(flock_server)
     with serving(hub) as ports, Raw(ports["drone-1"], join=False) as raw:
         assert raw.ask(raw.update()).reason is Reason.TURN
         assert raw.receive() is None
 
 
-def test_a_port_has_one_member(hive):
-    hub = Hub(hive)
+def test_a_port_has_one_member(flock_server):
+    hub = Hub(flock_server)
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
         with Raw(ports["drone-1"], join=False) as second:
             assert second.first.reason is Reason.TAKEN
@@ -487,8 +489,8 @@ def test_a_port_has_one_member(hive):
     assert hub.counters.refused == {Reason.TAKEN: 2}
 
 
-def test_of_two_that_begin_together_the_first_to_say_so_has_the_place(hive):
-    hub = Hub(hive)
+def test_of_two_that_begin_together_the_first_to_say_so_has_the_place(flock_server):
+    hub = Hub(flock_server)
     with (
         serving(hub) as ports,
         Raw(ports["drone-1"], join=False) as slow,
@@ -499,10 +501,10 @@ def test_of_two_that_begin_together_the_first_to_say_so_has_the_place(hive):
     assert hub.counters.frames == hub.counters.taken + hub.counters.refused_frames == 2
 
 
-def test_strangers_do_not_pile_up(hive):
+def test_strangers_do_not_pile_up(flock_server):
     # 8 vehicles and 3 more
     limits = Limits(strangers=3, handshake_s=0.5)
-    hub = Hub(hive, limits)
+    hub = Hub(flock_server, limits)
     with serving(hub) as ports, ExitStack() as stack:
         waiting = [stack.enter_context(Raw(ports["drone-1"], join=False)) for _ in range(12)]
         first, *others = waiting
@@ -527,8 +529,8 @@ def kept_open(port, ended):
 
 
 @pytest.mark.parametrize("count", [4, pytest.param(200, marks=pytest.mark.slow)])
-def test_member_with_the_token_joins_beside_connections_kept_open_without_it(hive, count):
-    hub, ended = Hub(hive, token=TOKEN), threading.Event()
+def test_member_with_the_token_joins_beside_connections_kept_open_without_it(flock_server, count):
+    hub, ended = Hub(flock_server, token=TOKEN), threading.Event()
     with serving(hub) as ports, ExitStack() as stack:
         for _ in range(count):
             thread = threading.Thread(target=kept_open, args=(ports["drone-1"], ended))
@@ -545,16 +547,16 @@ def test_member_with_the_token_joins_beside_connections_kept_open_without_it(hiv
     assert hub.counters.left == 10
 
 
-def test_the_silent_are_lost(hive):
-    hub = Hub(hive, Limits(silence_s=0.3))
+def test_the_silent_are_lost(flock_server):
+    hub = Hub(flock_server, Limits(silence_s=0.3))
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
         assert raw.receive().reason is Reason.SILENCE
         assert raw.receive() is None
     assert hub.counters.lost == 1
 
 
-def test_who_sends_too_fast_is_cut_off_after_a_burst(hive):
-    hub = Hub(hive, Limits(frames_hz=50.0, burst=20.0))
+def test_who_sends_too_fast_is_cut_off_after_a_burst(flock_server):
+    hub = Hub(flock_server, Limits(frames_hz=50.0, burst=20.0))
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
         began_s = time.monotonic()
         with suppress(OSError):
@@ -566,8 +568,8 @@ def test_who_sends_too_fast_is_cut_off_after_a_burst(hive):
     assert hub.counters.frames == hub.counters.taken + 1
 
 
-def test_who_does_not_take_its_answers_is_cut_off(hive):
-    hub = Hub(hive, replace(UNLIMITED, unread_bytes=4096))
+def test_who_does_not_take_its_answers_is_cut_off(flock_server):
+    hub = Hub(flock_server, replace(UNLIMITED, unread_bytes=4096))
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
         with suppress(ConnectionError):  # the hub ends it, when the system's buffers are full
             for _ in range(1_000_000):
@@ -577,8 +579,8 @@ def test_who_does_not_take_its_answers_is_cut_off(hive):
 
 
 @pytest.mark.parametrize("length", [MAX_FRAME + 1, 64 * 2**20, 2**31, 2**32 - 1])
-def test_a_length_that_is_too_large_ends_the_connection(hive, length):
-    hub = Hub(hive)
+def test_a_length_that_is_too_large_ends_the_connection(flock_server, length):
+    hub = Hub(flock_server)
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
         raw.socket.sendall(LENGTH.pack(length))
         assert raw.receive().reason is Reason.LENGTH
@@ -586,15 +588,15 @@ def test_a_length_that_is_too_large_ends_the_connection(hive, length):
     assert hub.counters.lost == 1
 
 
-def test_hub_refuses_an_empty_frame_and_goes_on(hive):
-    with serving(Hub(hive)) as ports, Raw(ports["drone-1"]) as raw:
+def test_hub_refuses_an_empty_frame_and_goes_on(flock_server):
+    with serving(Hub(flock_server)) as ports, Raw(ports["drone-1"]) as raw:
         raw.socket.sendall(LENGTH.pack(0))
         assert raw.receive().reason is Reason.FORMAT
         assert isinstance(raw.ask(raw.update()), Idle | SetPoint)
 
 
-def test_port_is_free_again_after_each_of_many_resets(hive):
-    hub = Hub(hive)
+def test_port_is_free_again_after_each_of_many_resets(flock_server):
+    hub = Hub(flock_server)
     with serving(hub) as ports:
         for number in range(1, 41):
             with Raw(ports["drone-1"]) as raw:
@@ -607,14 +609,14 @@ def test_port_is_free_again_after_each_of_many_resets(hive):
     assert not hub.counters.refused
 
 
-def test_a_connection_packet_comes_once(hive):
-    with serving(Hub(hive)) as ports, Raw(ports["drone-1"]) as raw:
+def test_a_connection_packet_comes_once(flock_server):
+    with serving(Hub(flock_server)) as ports, Raw(ports["drone-1"]) as raw:
         assert raw.ask(Connection(VERSION, "drone-1", STILL)).reason is Reason.TURN
         assert isinstance(raw.ask(raw.update()), Idle | SetPoint)
 
 
-def test_time_does_not_go_back(hive):
-    with serving(Hub(hive)) as ports, Raw(ports["drone-1"]) as raw:
+def test_time_does_not_go_back(flock_server):
+    with serving(Hub(flock_server)) as ports, Raw(ports["drone-1"]) as raw:
         assert isinstance(raw.ask(raw.update(time_s=5.0)), Idle | SetPoint)
         assert raw.ask(raw.update(time_s=4.9)).reason is Reason.REPLAYED
         assert isinstance(raw.ask(raw.update(time_s=5.0)), Idle | SetPoint)
@@ -783,15 +785,15 @@ def flying_beside(port, name, token=None):
 
 
 @pytest.mark.parametrize("count", [3_000, pytest.param(100_000, marks=pytest.mark.slow)])
-def test_whatever_comes_is_refused_for_its_reason_and_disturbs_nobody(hive, count):
-    hub = Hub(hive, UNLIMITED)
+def test_whatever_comes_is_refused_for_its_reason_and_disturbs_nobody(flock_server, count):
+    hub = Hub(flock_server, UNLIMITED)
     with serving(hub) as ports:
         with flying_beside(ports["drone-2"], "drone-2") as (waits_s, told):
             vandal = Vandal(ports["drone-1"], seed=20)
             for _ in range(count):
                 vandal.send()
             vandal.raw.socket.close()
-        assert eventually(lambda: not any(map(hive.flies_along, hive.places)))
+        assert eventually(lambda: not any(map(flock_server.flies_along, flock_server.places)))
     counters = hub.counters
     # the other one's: connection, updates, leave
     assert counters.taken == vandal.taken + len(told) + 2
@@ -907,8 +909,8 @@ def test_a_token_that_is_no_text_is_told(scenario, tmp_path, command):
 
 
 def test_missions_of_flocks_are_flown_in_real_time(tmp_path):
-    hive = FlockServer(load_scenario(write_mission(tmp_path)))
-    hub = Hub(hive)
+    flock_server = FlockServer(load_scenario(write_mission(tmp_path)))
+    hub = Hub(flock_server)
     with serving(hub) as ports, ExitStack() as stack:
         members = [
             stack.enter_context(Member(port=port, name=name, position_m=(0.0, 9.0 * i, 5.0)))
@@ -919,7 +921,7 @@ def test_missions_of_flocks_are_flown_in_real_time(tmp_path):
             for i, member in enumerate(members):
                 member.report(0.0, (0.0, 9.0 * i, 5.0), STILL)
             told = [member.set_point() for member in members]
-            time.sleep(hive.period_s)
+            time.sleep(flock_server.period_s)
             return None if None in told else told[0].velocity_mps[0]
 
         assert eventually(lambda: (east_mps() or 0.0) > 0.5, within_s=30.0)
@@ -965,10 +967,10 @@ def test_two_hundred_members_wait_for_less_than_twenty_milliseconds():
 # what is shown
 
 
-def test_the_client_that_is_shown_needs_nothing_of_kittiwake(hive):
+def test_the_client_that_is_shown_needs_nothing_of_kittiwake(flock_server):
     page = (ROOT / "docs" / "hub.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```py\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    hub = Hub(hive)
+    hub = Hub(flock_server)
     with serving(hub) as ports:
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", code, str(ports["drone-1"]), "drone-1"],

@@ -76,9 +76,9 @@ def hub(
     duration_s = None if duration is None else _above_zero("--duration", duration)
     silence_s = None if silence is None else _above_zero("--silence", silence)
     token = None if token_file is None else token_in(token_file)
-    hive = FlockServer(load_scenario(scenario, overrides or []), rate_hz)
-    limits = Limits.usual(hive.rate_hz, silence_s, lockstep=lockstep)
-    process = Hub(hive, limits, token, lockstep=lockstep)
+    flock_server = FlockServer(load_scenario(scenario, overrides or []), rate_hz)
+    limits = Limits.usual(flock_server.rate_hz, silence_s, lockstep=lockstep)
+    process = Hub(flock_server, limits, token, lockstep=lockstep)
     asyncio.run(_serve(process, host, base_port, duration_s, quiet=quiet or as_json))
     if as_json:
         sys.stdout.write(json.dumps(process.counters.as_dict()) + "\n")
@@ -122,20 +122,22 @@ async def _serve(
 
     def opened(ports: Mapping[str, int]) -> None:
         if not quiet:
-            _show_ports(process.hive, host, ports)
+            _show_ports(process.flock_server, host, ports)
 
     await process.serve(host, base_port, until, opened)
 
 
-def _show_ports(hive: "FlockServer", host: str, ports: Mapping[str, int]) -> None:
+def _show_ports(flock_server: "FlockServer", host: str, ports: Mapping[str, int]) -> None:
     from rich.console import Console
 
     console = Console(stderr=True)
     teams: dict[str, list[Place]] = {}
-    for place in hive.places.values():
+    for place in flock_server.places.values():
         teams.setdefault(place.team, []).append(place)
     for team, places in teams.items():
-        console.print(f"team {team}, {len(places)} at {hive.rate_hz:g} Hz:", highlight=False)
+        console.print(
+            f"team {team}, {len(places)} at {flock_server.rate_hz:g} Hz:", highlight=False
+        )
         for place in places[:MOST_SHOWN]:
             idle = "" if place.guided else "  (reports only)"
             line = f"  {host}:{ports[place.name]}  {place.name}{idle}"

@@ -79,13 +79,13 @@ class Cockpit:
     def begun_anew(self) -> None:
         """The flight has been replaced by another one of the same vehicles."""
         for page in [*self._pages.values()]:
-            page.desk.renew()
+            page.context.renew()
         if self._session is not None:
             self.say("Begins anew", f"with seed {self._session.seed}")
 
     def say(self, title: str, words: str, *, wrong: bool = False) -> None:
         """Tells everybody who looks."""
-        self._desk.say(title, words, wrong=wrong)
+        self._context.say(title, words, wrong=wrong)
 
     def _furnish(self) -> list[Panel]:
         gui, session = self._server.gui, self._session
@@ -94,20 +94,20 @@ class Cockpit:
         def everybody() -> list[viser.ClientHandle]:
             return [*self._server.get_clients().values()]
 
-        desk = self._desk = PanelContext(gui, everybody, self._show, self._source, session)
+        context = self._context = PanelContext(gui, everybody, self._show, self._source, session)
         panels: list[Panel] = []
         if session is not None:
-            panels.append(ClockPanel(desk, session))
+            panels.append(ClockPanel(context, session))
         elif isinstance(self._source, Replay):
-            panels.append(PlayerPanel(desk, self._source))
+            panels.append(PlayerPanel(context, self._source))
         group = gui.add_tab_group()
         titles = TABS if session is None else (*FLYING_TABS, *TABS)
         self._tabs = {title: group.add_tab(title) for title in titles}
         if session is not None:
             with self._tabs["World"]:
-                panels.append(WeatherPanel(desk, session))
+                panels.append(WeatherPanel(context, session))
         with self._tabs["View"]:
-            panels.append(LayersPanel(desk, self._scene))
+            panels.append(LayersPanel(context, self._scene))
         return panels
 
     async def _open(self, client: viser.ClientHandle) -> None:
@@ -119,11 +119,13 @@ class Cockpit:
         self._watch()
 
     def _page(self, client: viser.ClientHandle, eye: Eye) -> Page:
-        desk = PanelContext(client.gui, lambda: [client], self._show, self._source, self._session)
+        context = PanelContext(
+            client.gui, lambda: [client], self._show, self._source, self._session
+        )
         with client.atomic():
             # beside the status, which all have
             order = self._status.order + 0.5
-            return Page(desk, client.scene, eye, self._tabs, order, self._watch)
+            return Page(context, client.scene, eye, self._tabs, order, self._watch)
 
     def _leave(self, client: viser.ClientHandle) -> None:
         self._pages.pop(client.client_id, None)
@@ -131,7 +133,7 @@ class Cockpit:
 
     def _watch(self) -> None:
         """Has everything kept of the vehicles that are picked anywhere."""
-        picked = {page.desk.picked for page in [*self._pages.values()]}
+        picked = {page.context.picked for page in [*self._pages.values()]}
         if picked and isinstance(self._source, FrameBuffer):
             self._source.watch(picked)
 

@@ -74,9 +74,9 @@ def sliders_of(setting: Setting) -> Mapping[str, CommandSliders]:
     taken = set(setting.able.takes)
     if ModeCommand in taken:
         taken |= {*OF_MODES}
-    kinds = [kind for kind in _RUNGS if kind in taken]
-    found = [_RUNGS[kind](setting) for kind in kinds]
-    return {rung.title: rung for rung in found}
+    kinds = [kind for kind in _LEVELS if kind in taken]
+    found = [_LEVELS[kind](setting) for kind in kinds]
+    return {level.title: level for level in found}
 
 
 def _places(setting: Setting) -> list[Slider]:
@@ -251,7 +251,7 @@ def _propeller_speeds(setting: Setting) -> CommandSliders:
     return CommandSliders("shaft speeds", [lever("left"), lever("right")], signal)
 
 
-_RUNGS: dict[type, Callable[[Setting], CommandSliders]] = {
+_LEVELS: dict[type, Callable[[Setting], CommandSliders]] = {
     PositionYaw: _position_yaw,
     VelocityYaw: _velocity_yaw,
     VelocityYawRate: _velocity_yaw_rate,

@@ -32,27 +32,27 @@ class Page:
 
     def __init__(
         self,
-        desk: PanelContext,
+        context: PanelContext,
         scene: viser.SceneApi,
         eye: Eye,
         tabs: Mapping[str, viser.GuiTabHandle],
         order: float,
         picked: Callable[[], None] = lambda: None,
     ) -> None:
-        self.desk, self._told, self._picked = desk, "", picked
-        names = list(desk.show.scenario.vehicles)
-        whom = desk.gui.add_dropdown("Vehicle", names, initial_value=desk.picked, order=order)
-        whom.on_update(desk.by_hand(lambda event: self._pick(event.target.value)))
+        self.context, self._told, self._picked = context, "", picked
+        names = list(context.show.scenario.vehicles)
+        whom = context.gui.add_dropdown("Vehicle", names, initial_value=context.picked, order=order)
+        whom.on_update(context.by_hand(lambda event: self._pick(event.target.value)))
         self._panels: list[Panel] = []
-        for title, make in _panels(desk, desk.session, scene):
-            desk.tab = tabs[title]
+        for title, make in _panels(context, context.session, scene):
+            context.tab = tabs[title]
             with tabs[title]:
                 self._panels.append(make())
         with tabs["View"]:
-            self._view = ViewPanel(desk, eye)
+            self._view = ViewPanel(context, eye)
 
     def _pick(self, vehicle: str) -> None:
-        self.desk.pick(vehicle)
+        self.context.pick(vehicle)
         self._picked()
 
     def follow(self, frame: Frame) -> None:
@@ -64,7 +64,7 @@ class Page:
 
         def write() -> None:
             # a panel that is made anew meanwhile would take away what is written to
-            with self.desk.lock:
+            with self.context.lock:
                 for panel in self._panels:
                     panel.update(frame)
 
@@ -81,11 +81,11 @@ class Page:
 
 
 def _panels(
-    desk: PanelContext, session: Session | None, scene: viser.SceneApi
+    context: PanelContext, session: Session | None, scene: viser.SceneApi
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
     if session is not None:
-        yield "Fly", lambda: FlyingPanel(desk, session, scene)
-        yield "World", lambda: FaultsPanel(desk, session)
-        yield "Gains", lambda: GainsPanel(desk, session)
-    yield "Readings", lambda: ReadingsPanel(desk)
-    yield "Plots", lambda: PlotsPanel(desk)
+        yield "Fly", lambda: FlyingPanel(context, session, scene)
+        yield "World", lambda: FaultsPanel(context, session)
+        yield "Gains", lambda: GainsPanel(context, session)
+    yield "Readings", lambda: ReadingsPanel(context)
+    yield "Plots", lambda: PlotsPanel(context)

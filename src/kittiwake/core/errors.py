@@ -3,7 +3,7 @@
 KittiwakeError                 every error raised on purpose
 ├── ScenarioError              a scenario file, an override or a parameter that cannot be used
 ├── RegistryError              a name that no registry knows
-├── LadderError                a chain of guidance and controllers with a rung missing
+├── CascadeError               a gap in the chain of guidance and controllers
 ├── CommandError               a command that a simulation cannot take
 ├── UnknownSensorError         a sensor that a vehicle does not have; a KeyError, too
 ├── PrecisionError             pure functions called in the other floating-point mode
@@ -39,12 +39,12 @@ class RegistryError(KittiwakeError):
 class CascadeError(KittiwakeError):
     """Controllers that do not lead from a signal to the vehicle's native command.
 
-    ``rung`` is the name of the signal from which no controller at hand leads on.
+    ``command_type`` is the name of the command type from which no controller at hand leads on.
     """
 
-    def __init__(self, message: str, rung: str) -> None:
+    def __init__(self, message: str, command_type: str) -> None:
         super().__init__(message)
-        self.rung = rung
+        self.command_type = command_type
 
 
 class CommandError(KittiwakeError):

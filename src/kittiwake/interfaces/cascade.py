@@ -8,10 +8,12 @@ from kittiwake.core.errors import CascadeError
 from kittiwake.interfaces.controller import AbstractController
 
 # where it leads a controller's class says
-Rung: TypeAlias = AbstractController | type[AbstractController]
+ControllerOrType: TypeAlias = AbstractController | type[AbstractController]
 
 
-def cascade_path(controllers: Sequence[Rung], start: type, native: type) -> tuple[int, ...]:
+def cascade_path(
+    controllers: Sequence[ControllerOrType], start: type, native: type
+) -> tuple[int, ...]:
     """The indices of the controllers that take ``start`` down to ``native``, first to last.
 
     Where several controllers consume a rung, the first in the list that leads on is taken; none is
@@ -38,25 +40,25 @@ def cascade_path(controllers: Sequence[Rung], start: type, native: type) -> tupl
 
 
 def _search(
-    controllers: Sequence[Rung],
-    rung: type,
+    controllers: Sequence[ControllerOrType],
+    command_type: type,
     native: type,
     used: tuple[int, ...],
     dead_ends: list[type],
 ) -> tuple[int, ...] | None:
-    if rung is native:
+    if command_type is native:
         return used
-    fitting = [i for i, c in enumerate(controllers) if c.consumes is rung and i not in used]
+    fitting = [i for i, c in enumerate(controllers) if c.consumes is command_type and i not in used]
     for i in fitting:
         path = _search(controllers, controllers[i].produces, native, (*used, i), dead_ends)
         if path is not None:
             return path
     if not fitting:
-        dead_ends.append(rung)
+        dead_ends.append(command_type)
     return None
 
 
-def _described(controllers: Sequence[Rung]) -> str:
+def _described(controllers: Sequence[ControllerOrType]) -> str:
     return (
         ", ".join(
             f"{controller_name(c)} ({c.consumes.__name__} to {c.produces.__name__})"
@@ -66,15 +68,15 @@ def _described(controllers: Sequence[Rung]) -> str:
     )
 
 
-def controller_name(controller: Rung) -> str:
+def controller_name(controller: ControllerOrType) -> str:
     """What scenarios call a controller that its module is named after; else its class's name."""
     kind = controller if isinstance(controller, type) else type(controller)
     words = kind.__module__.rpartition(".")[2].split("_")
     return "-".join(words) if "".join(words) == kind.__name__.lower() else kind.__name__
 
 
-def _leading(controllers: Sequence[Rung], native: type) -> str:
+def _leading(controllers: Sequence[ControllerOrType], native: type) -> str:
     """The signals from which the controllers at hand lead to the native one."""
-    rungs = dict.fromkeys([*(c.consumes for c in controllers), native])
-    names = [r.__name__ for r in rungs if _search(controllers, r, native, (), []) is not None]
+    levels = dict.fromkeys([*(c.consumes for c in controllers), native])
+    names = [r.__name__ for r in levels if _search(controllers, r, native, (), []) is not None]
     return " or ".join(names)

@@ -164,7 +164,7 @@ class AvoidanceInputs(eqx.Module):
 class AbstractAvoidance(AbstractComponent):
     """Changes what is asked for on one rung of the ladder, away from what the sensors see."""
 
-    rung: ClassVar[type]
+    command_type: ClassVar[type]
 
     def prepare(self, context: BuildContext) -> "AbstractAvoidance":
         """This avoidance for a vehicle with these sensors.

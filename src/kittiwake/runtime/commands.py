@@ -88,7 +88,7 @@ def refuse_dead_ends(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
 
 def leads_down(kind: type, vehicle: Vehicle) -> bool:
     """Whether a vehicle's controllers lead from a kind of signal to its native one."""
-    controllers = [rung.component for rung in vehicle.cascade]
+    controllers = [level.component for level in vehicle.cascade]
     try:
         cascade_path(controllers, kind, vehicle.dynamics.command_type)
     except CascadeError:

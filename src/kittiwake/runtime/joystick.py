@@ -69,9 +69,9 @@ class Pad(NamedTuple):
 class Asked(NamedTuple):
     """What a reading of the pad asks for.
 
-    ``mode`` is the one chosen last and ``signal`` its command, both None before; the signal of
-    ``inactive`` is ``MotorsOff``. The others are events of this reading alone: whether a mode was chosen,
-    whether the flight restarts, and where the vehicle is to be placed.
+    ``mode`` is the mode chosen last and ``command`` its command, both None before; the command of
+    ``inactive`` is ``MotorsOff``. The other fields are events of this reading alone: a mode was
+    chosen, the flight restarts, the vehicle is to be placed.
     """
 
     command: StickSignal | None = None

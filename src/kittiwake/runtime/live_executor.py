@@ -85,7 +85,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self.problems = SimpleQueue() if problems is None else problems
         self.blocks_hz, self._former = blocks_hz, former
         self.time_s = 0.0
-        self._workshop = ProgramBuilder(scenario, self.problems, self._take)
+        self._builder = ProgramBuilder(scenario, self.problems, self._take)
         self._asked: dict[str, Maneuver] = {}
         self._abilities: dict[str, Ability] = {}
         self._rows: dict[str, np.ndarray] = {}
@@ -105,16 +105,16 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     @override
     def __exit__(self, *_: object) -> None:
-        self._workshop.close()
+        self._builder.close()
 
     def abandon(self) -> None:
         """Stop what is built beside the flight, of a process that is about to end."""
-        self._workshop.abandon()
+        self._builder.abandon()
 
     @property
     def scenario(self) -> Scenario:
         """With all changes that are flown, or will be with the next block."""
-        return self._workshop.scenario
+        return self._builder.scenario
 
     @property
     def rate_hz(self) -> float:
@@ -129,22 +129,22 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     @property
     def ready(self) -> bool:
         """Whether what is asked for takes effect at once."""
-        return self._workshop.latest is not None
+        return self._builder.latest is not None
 
     @property
     def prepared(self) -> bool:
         """Whether it is ready, or cannot become so, which is a problem that is told."""
-        return self._workshop.tried
+        return self._builder.tried
 
     @property
     def over(self) -> bool:
         """Whether the flight has ended, so that nothing can be asked for any more."""
-        return self._workshop.closed
+        return self._builder.closed
 
     @property
     def latest(self) -> LiveProgram | None:
         """The program that flights go on in when they are touched, once there is one."""
-        return self._workshop.latest
+        return self._builder.latest
 
     @property
     def asked(self) -> Mapping[str, Maneuver]:
@@ -154,12 +154,12 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     @property
     def failing(self) -> Mapping[str, Mapping[str, float]]:
         """By vehicle what has failed, and since when."""
-        return self._workshop.failing
+        return self._builder.failing
 
     @property
     def wanted(self) -> Scenario:
         """The scenario with all that was asked for, flown already or not."""
-        return self._workshop.wanted
+        return self._builder.wanted
 
     def begin(self, seed: int, steps: int) -> FleetState:
         """The state at the start."""
@@ -168,7 +168,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._plain = self.program.block(self._steps)
         state = self.program.start(seed)
         single = self.program.fleet.single_precision
-        self._workshop.open(BuildRequest(single, self._steps, seed, self._former))
+        self._builder.open(BuildRequest(single, self._steps, seed, self._former))
         return state
 
     def due(self, tick: int) -> bool:
@@ -303,7 +303,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         if part not in known:
             message = f"'{vehicle}' has no '{part}' that fails. {did_you_mean(part, [*known])}"
             raise CommandError(message)
-        if self._workshop.fail(vehicle, part, self.time_s, failed=failed):
+        if self._builder.fail(vehicle, part, self.time_s, failed=failed):
             self._touched = True
 
     def take_problems(self) -> list[str]:
@@ -377,7 +377,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     def _build(self, key: str, whose: str, said: str, change: Change) -> None:
         """Has the scenario changed; of changes of the same only the newest is done."""
         self._touched = True
-        self._workshop.change(key, PendingChange(whose, said, change))
+        self._builder.change(key, PendingChange(whose, said, change))
 
     def _take(self, built: Built) -> None:
         """In the workshop: what it has built is flown from the next block on."""

@@ -84,7 +84,7 @@ class Stepper:
             self._accepted.add(kinds)
         with self._mode():
             self._floats, self._words = self._advance(
-                self._ladders, self._floats, self._words, numbers, kinds
+                self._cascades, self._floats, self._words, numbers, kinds
             )
         self._tick += 1
 
@@ -104,7 +104,7 @@ class Stepper:
     def observe(self) -> dict[str, Observation]:
         """What each vehicle is, sees and believes now."""
         with self._mode():
-            seen = self._see(self._ladders, self._floats, self._words)
+            seen = self._see(self._cascades, self._floats, self._words)
             groups = [np.asarray(rows) for rows in seen]
         time_s = self._tick / self._fleet.rate_hz
         observations: dict[str, Observation] = {}
@@ -139,12 +139,12 @@ class Stepper:
                 raise ScenarioError(message)
             self._compile(fleet)
         with self._mode():
-            self._ladders = as_arrays(_ladders(fleet))
+            self._cascades = as_arrays(_cascades(fleet))
 
     def _compile(self, fleet: Fleet) -> None:
         self._fleet = fleet
         # the fleet's own, which are compiled in, until somebody changes them
-        self._ladders: Any = None
+        self._cascades: Any = None
         self._accepted: set[Kinds] = set()
         self._phases = [group.vehicle.guidance.component.phases() for group in fleet.groups]
         with self._mode():
@@ -152,40 +152,40 @@ class Stepper:
             shape = jax.eval_shape(fleet.init, seed_key(0))
             self._packing = Packing.of(shape)
             # traced once, for what it leads to and for what there is to see at it
-            self._step = jax.jit(lambda ladders, state: self._with(ladders).step(state))
+            self._step = jax.jit(lambda cascades, state: self._with(cascades).step(state))
             looked = jax.eval_shape(self._look, None, shape)
             self._seen = [RowPacking.of(group) for group in looked]
             self._pack: Callable[..., Any] = jax.jit(self._packing.pack)
             self._see = jax.jit(self._sight)
             self._advance = jax.jit(self._advanced, static_argnums=4)
 
-    def _with(self, ladders: Any) -> Fleet:
-        return self._fleet if ladders is None else eqx.tree_at(_ladders, self._fleet, ladders)
+    def _with(self, cascades: Any) -> Fleet:
+        return self._fleet if cascades is None else eqx.tree_at(_cascades, self._fleet, cascades)
 
     def _mode(self) -> Any:
         return jax.enable_x64(not self._fleet.single_precision)
 
-    def _look(self, ladders: Any, state: FleetState) -> Any:
-        snapshots = self._step(ladders, state)[1]
+    def _look(self, cascades: Any, state: FleetState) -> Any:
+        snapshots = self._step(cascades, state)[1]
         return tuple(
             (s.estimate, s.samples, s.truth, s.status == 0, s.phase, s.uncertainty)
             for s in snapshots
         )
 
-    def _sight(self, ladders: Any, floats: Any, words: Any) -> list[Any]:
-        looked = self._look(ladders, self._packing.unpack(floats, words))
+    def _sight(self, cascades: Any, floats: Any, words: Any) -> list[Any]:
+        looked = self._look(cascades, self._packing.unpack(floats, words))
         seen = zip(self._seen, looked, strict=True)
         return [packing.pack(group, floats.dtype) for packing, group in seen]
 
     def _advanced(
-        self, ladders: Any, floats: Any, words: Any, numbers: Any, kinds: Kinds
+        self, cascades: Any, floats: Any, words: Any, numbers: Any, kinds: Kinds
     ) -> tuple[Any, Any]:
         state = self._packing.unpack(floats, words)
         if not kinds:
-            return self._packing.pack(self._step(ladders, state)[0])
-        later = self._with(ladders).advance(state, commands_of(kinds, numbers))
+            return self._packing.pack(self._step(cascades, state)[0])
+        later = self._with(cascades).advance(state, commands_of(kinds, numbers))
         return self._packing.pack(later)
 
 
-def _ladders(fleet: Fleet) -> list[Any]:
+def _cascades(fleet: Fleet) -> list[Any]:
     return [group.vehicle.cascade for group in fleet.groups]

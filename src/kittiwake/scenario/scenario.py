@@ -9,7 +9,7 @@ from kittiwake.contact.engine import AbstractPhysics
 from kittiwake.control.feed_forward import uses_acceleration
 from kittiwake.core.commands import MotorsOff, VelocityYaw
 from kittiwake.core.errors import ScenarioError
-from kittiwake.interfaces.cascade import Rung, cascade_path, controller_name
+from kittiwake.interfaces.cascade import ControllerOrType, cascade_path, controller_name
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.rendering.camera_renderer import mujoco_renderer
 from kittiwake.scenario.document import Document
@@ -172,21 +172,21 @@ def _pictured(vehicle: Vehicle) -> int:
 
 def _passed_over(vehicle: Vehicle) -> list[str]:
     """Of controllers that the scenario names and that its guidance does not come through."""
-    rungs = [rung.component for rung in vehicle.cascade]
+    levels = [level.component for level in vehicle.cascade]
     native = vehicle.dynamics.command_type
     starts = [one for one in vehicle.guidance.component.command_types() if one is not MotorsOff]
     if not starts:
         # somebody else will give it commands
         return []
-    ways = {start: cascade_path(rungs, start, native) for start in starts}
+    ways = {start: cascade_path(levels, start, native) for start in starts}
     used = {i for way in ways.values() for i in way}
     brought = len(VEHICLES.find(vehicle.model).bridges)
-    idle = [i for i in range(len(rungs) - brought) if i not in used]
+    idle = [i for i in range(len(levels) - brought) if i not in used]
     if not idle:
         return []
-    named = _listed(rungs, idle)
+    named = _listed(levels, idle)
     said = " and ".join(
-        f"the way from {start.__name__} to {native.__name__} is {_listed(rungs, way)}"
+        f"the way from {start.__name__} to {native.__name__} is {_listed(levels, way)}"
         for start, way in ways.items()
     )
     return [
@@ -202,11 +202,11 @@ def _fed_in_vain(vehicle: Vehicle, known: dict[type, bool]) -> list[str]:
     """
     if not vehicle.guidance.component.feeds_forward:
         return []
-    rungs = [rung.component for rung in vehicle.cascade]
-    way = cascade_path(rungs, VelocityYaw, vehicle.dynamics.command_type)
+    levels = [level.component for level in vehicle.cascade]
+    way = cascade_path(levels, VelocityYaw, vehicle.dynamics.command_type)
     if not way:
         return []
-    first = rungs[way[0]]
+    first = levels[way[0]]
     if type(first) not in known:
         known[type(first)] = not uses_acceleration(first, vehicle.start.kinematics())
     if not known[type(first)]:
@@ -217,5 +217,5 @@ def _fed_in_vain(vehicle: Vehicle, known: dict[type, bool]) -> list[str]:
     ]
 
 
-def _listed(rungs: Sequence[Rung], which: Iterable[int]) -> str:
-    return ", ".join(controller_name(rungs[i]) for i in which)
+def _listed(levels: Sequence[ControllerOrType], which: Iterable[int]) -> str:
+    return ", ".join(controller_name(levels[i]) for i in which)

@@ -71,11 +71,11 @@ def _with_gains(entry: Mapping[str, Any], controller: str, gains: Mapping[str, A
 
 def _kept_in_order(name: str, before: Vehicle, after: Vehicle, kind: type) -> tuple[Any, ...]:
     """The ladder as it was, with the changed controller in the place of the first of its kind."""
-    kinds = [type(rung.component) for rung in before.cascade]
+    kinds = [type(level.component) for level in before.cascade]
     if kind not in kinds:
         has = ", ".join(map(CONTROLLERS.name_of, kinds))
         message = f"'{name}' is not flown by {CONTROLLERS.name_of(kind)}. Its controllers: {has}"
         raise ScenarioError(message)
-    changed = next(rung for rung in after.cascade if type(rung.component) is kind)
+    changed = next(level for level in after.cascade if type(level.component) is kind)
     place = kinds.index(kind)
     return (*before.cascade[:place], changed, *before.cascade[place + 1 :])

@@ -8,7 +8,7 @@ from kittiwake.control import CONTROLLERS
 from kittiwake.core.errors import CascadeError, KittiwakeError, ScenarioError
 from kittiwake.core.units import stored_name
 from kittiwake.estimation import ESTIMATORS
-from kittiwake.interfaces.cascade import Rung, cascade_path
+from kittiwake.interfaces.cascade import ControllerOrType, cascade_path
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.parameters import build_component
@@ -92,7 +92,7 @@ def with_controllers(scenario: str, controllers: str, items: Sequence[str]) -> S
     refusal: KittiwakeError | None = None
     for helped in (False, True):
         chosen = [
-            f"vehicles.{vehicle}.controller={json.dumps(_ladder(entry, names, helped=helped))}"
+            f"vehicles.{vehicle}.controller={json.dumps(_cascade(entry, names, helped=helped))}"
             for vehicle, entry in entries.items()
         ]
         try:
@@ -106,7 +106,7 @@ def with_controllers(scenario: str, controllers: str, items: Sequence[str]) -> S
     raise ScenarioError(message) from None
 
 
-def _ladder(entry: dict[str, Any], names: Sequence[str], *, helped: bool) -> list[Any]:
+def _cascade(entry: dict[str, Any], names: Sequence[str], *, helped: bool) -> list[Any]:
     default = VEHICLES.find(entry["model"]).default_controller
     # the scenario's own gains, if it names the controller as well
     own = {one["type"] if isinstance(one, dict) else one: one for one in written_controllers(entry)}
@@ -129,9 +129,9 @@ def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
     for name, vehicle in scenario.vehicles.items():
         signals, native = vehicle.guidance.component.command_types(), vehicle.dynamics.command_type
         signal, *_ = signals
-        rungs = [rung.component for rung in vehicle.cascade]
-        ways = [i for start in signals for i in cascade_path(rungs, start, native)]
-        used = [CONTROLLERS.name_of(type(rungs[i])) for i in dict.fromkeys(ways)]
+        levels = [level.component for level in vehicle.cascade]
+        ways = [i for start in signals for i in cascade_path(levels, start, native)]
+        used = [CONTROLLERS.name_of(type(levels[i])) for i in dict.fromkeys(ways)]
         idle = [wanted for wanted in names if wanted not in used]
         if idle:
             kind = CONTROLLERS.find(idle[0])
@@ -139,7 +139,7 @@ def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
                 f"{name} does not come through {idle[0]}, which leads from "
                 f"{kind.consumes.__name__} to {kind.produces.__name__}, on its way from "
                 f"{signal.__name__} to {native.__name__}: {' > '.join(used)}. "
-                f"{_what_to_write(names, kind, rungs, signal, native)}"
+                f"{_what_to_write(names, kind, levels, signal, native)}"
             )
             raise ScenarioError(message)
 
@@ -147,16 +147,16 @@ def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
 def _what_to_write(
     names: Sequence[str],
     idle: type[AbstractController],
-    rungs: Sequence[AbstractController],
+    levels: Sequence[AbstractController],
     signal: type,
     native: type,
 ) -> str:
     """Why the way does not lead through a controller, and what would lead there."""
     for start, end in ((signal, idle.consumes), (idle.produces, native)):
-        if _way(rungs, start, end) is None:
+        if _way(levels, start, end) is None:
             from_to = f"from {start.__name__} to {end.__name__}"
             known = [CONTROLLERS.find(name) for name in CONTROLLERS.names()]
-            way = _way([*rungs, *known], start, end)
+            way = _way([*levels, *known], start, end)
             if way is None:
                 return f"There is no controller that leads {from_to}: write another"
             missing = [CONTROLLERS.name_of(kind) for kind in way if kind in known]
@@ -165,8 +165,10 @@ def _what_to_write(
     return f"The others are taken before it: compare them with ',' instead of '{AND}'"
 
 
-def _way(rungs: Sequence[Rung], start: type, end: type) -> list[Rung] | None:
+def _way(
+    levels: Sequence[ControllerOrType], start: type, end: type
+) -> list[ControllerOrType] | None:
     try:
-        return [rungs[i] for i in cascade_path(rungs, start, end)]
+        return [levels[i] for i in cascade_path(levels, start, end)]
     except CascadeError:
         return None

@@ -133,13 +133,13 @@ class VehicleBuilder:
         self._check_faults(faults, model.dynamics, dynamics, path)
         bridges = self._bridges(model, dynamics, path)
         if guidance is not None:
-            self._check_ladder(
+            self._check_cascade(
                 guidance, avoidance, controllers, bridges, model.dynamics.command_type, path
             )
         if dynamics is not None:
             self._check_dynamics(dynamics, start, path)
-        ladder = (*(rung for _, rung in controllers), *bridges)
-        parts = (start, estimator, *ladder, *avoidance, *faults, *sensors.values())
+        cascade = (*(built for _, built in controllers), *bridges)
+        parts = (start, estimator, *cascade, *avoidance, *faults, *sensors.values())
         if dynamics is None or guidance is None or self.turbulence is None or None in parts:
             return None
         return Vehicle(
@@ -150,7 +150,7 @@ class VehicleBuilder:
             sensors=sensors,
             estimator=estimator,
             guidance=guidance,
-            cascade=ladder,
+            cascade=cascade,
             avoidance=avoidance,
             faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
         )
@@ -339,7 +339,7 @@ class VehicleBuilder:
             return self.components.scheduled(CONTROLLERS, merged(known, given), path)
         return None
 
-    def _check_ladder(
+    def _check_cascade(
         self,
         guidance: Scheduled[AbstractGuidance],
         avoidance: tuple[Any, ...],
@@ -353,21 +353,24 @@ class VehicleBuilder:
         Also what avoids on a rung that no way leads over.
         """
         # of a refused one its class says where it would lead
-        known = [rung.component if rung else _kind_of(written) for written, rung in controllers]
+        known = [
+            command_type.component if command_type else _kind_of(written)
+            for written, command_type in controllers
+        ]
         if None in (*known, *bridges):
             return
-        rungs = [*known, *(bridge.component for bridge in bridges)]
+        levels = [*known, *(bridge.component for bridge in bridges)]
         passed: set[type] = set()
         with self.problems.noting((*path, "controller")):
             try:
                 for start in guidance.component.command_types():
-                    way = cascade_path(rungs, start, native)
-                    passed |= {start, *(rungs[i].produces for i in way)}
+                    way = cascade_path(levels, start, native)
+                    passed |= {start, *(levels[i].produces for i in way)}
             except CascadeError as error:
-                message = f"{error} {_leading_from(error.rung)}"
+                message = f"{error} {_leading_from(error.command_type)}"
                 raise ScenarioError(message) from None
         for i, part in enumerate(avoidance):
-            if part is not None and passed and part.component.rung not in passed:
+            if part is not None and passed and part.component.command_type not in passed:
                 self.problems.note((*path, "avoidance", i), _off_the_way(part.component, passed))
 
 
@@ -422,24 +425,31 @@ def _with_kinds_of_sensors(said: str) -> str:
 
 
 def _off_the_way(avoidance: AbstractAvoidance, passed: set[type]) -> str:
-    rung = avoidance.rung.__name__
+    command_type = avoidance.command_type.__name__
     ways = ", ".join(sorted(kind.__name__ for kind in passed - {MotorsOff}))
-    name, there = AVOIDANCE.name_of(type(avoidance)), f"{_leading_to(rung)} {_leading_from(rung)}"
+    name, there = (
+        AVOIDANCE.name_of(type(avoidance)),
+        f"{_leading_to(command_type)} {_leading_from(command_type)}",
+    )
     return (
-        f"{name} changes {rung}, and the way down the ladder is over {ways}. Write controllers "
-        f"that lead over {rung}. {there}"
+        f"{name} changes {command_type}, and the cascade passes {ways}. Write controllers that "
+        f"pass {command_type}. {there}"
     )
 
 
-def _leading_to(rung: str) -> str:
+def _leading_to(command_type: str) -> str:
     fitting = [
-        name for name in CONTROLLERS.names() if CONTROLLERS.find(name).produces.__name__ == rung
+        name
+        for name in CONTROLLERS.names()
+        if CONTROLLERS.find(name).produces.__name__ == command_type
     ]
-    return f"Controllers to {rung}: {', '.join(fitting) or 'none is registered'}."
+    return f"Controllers to {command_type}: {', '.join(fitting) or 'none is registered'}."
 
 
-def _leading_from(rung: str) -> str:
+def _leading_from(command_type: str) -> str:
     fitting = [
-        name for name in CONTROLLERS.names() if CONTROLLERS.find(name).consumes.__name__ == rung
+        name
+        for name in CONTROLLERS.names()
+        if CONTROLLERS.find(name).consumes.__name__ == command_type
     ]
-    return f"Controllers from {rung}: {', '.join(fitting) or 'none is registered'}."
+    return f"Controllers from {command_type}: {', '.join(fitting) or 'none is registered'}."

@@ -81,7 +81,7 @@ def begin(
     parts = {
         Stream.TURBULENCE: vehicle.turbulence,
         Stream.GUIDANCE: vehicle.guidance,
-        **{Stream.CONTROLLER.of(i): rung for i, rung in enumerate(vehicle.cascade)},
+        **{Stream.CONTROLLER.of(i): level for i, level in enumerate(vehicle.cascade)},
         **{Stream.AVOIDANCE.of(i): part for i, part in enumerate(vehicle.avoidance)},
     }
     instruments = [Stream.SENSOR.of(name) for name in vehicle.sensors]
@@ -140,8 +140,8 @@ def _holding(
         estimator=state.estimator.holding(perceived.estimator.output),
         guidance=state.guidance.holding(decision.guidance.output),
         cascade=tuple(
-            rung.holding(form.output)
-            for rung, form in zip(state.cascade, decision.cascade, strict=True)
+            level.holding(form.output)
+            for level, form in zip(state.cascade, decision.cascade, strict=True)
         ),
         avoidance=tuple(
             part.holding(form.output)
@@ -406,22 +406,22 @@ def _run_cascade(
 def _run_cascade_from(
     vehicle: Vehicle, clock: Clock, state: VehicleState, signal: Any, senses: Senses
 ) -> _CascadeResult:
-    rungs, streams = [rung.component for rung in vehicle.cascade], state.streams
-    ladder = [
-        _reset(rung, held, streams[Stream.CONTROLLER.of(i)])
-        for i, (rung, held) in enumerate(zip(rungs, state.cascade, strict=True))
+    levels, streams = [level.component for level in vehicle.cascade], state.streams
+    cascade = [
+        _reset(level, held, streams[Stream.CONTROLLER.of(i)])
+        for i, (level, held) in enumerate(zip(levels, state.cascade, strict=True))
     ]
     avoidance = [
         _reset(part.component, held, streams[Stream.AVOIDANCE.of(i)])
         for i, (part, held) in enumerate(zip(vehicle.avoidance, state.avoidance, strict=True))
     ]
     if isinstance(signal, MotorsOff):
-        return _CascadeResult(tuple(ladder), tuple(avoidance), as_arrays(vehicle.dynamics.off()))
+        return _CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(vehicle.dynamics.off()))
     waiting = list(enumerate(vehicle.avoidance))
 
     def clear(asked: Any) -> Any:
         """What is asked for on a rung, after what avoids on it."""
-        for i, part in [one for one in waiting if one[1].component.rung is type(asked)]:
+        for i, part in [one for one in waiting if one[1].component.command_type is type(asked)]:
             waiting.remove((i, part))
             avoidance[i], asked = run(
                 part,
@@ -433,8 +433,8 @@ def _run_cascade_from(
         return asked
 
     signal = clear(signal)
-    for i in cascade_path(rungs, type(signal), vehicle.dynamics.command_type):
-        ladder[i], signal = run(
+    for i in cascade_path(levels, type(signal), vehicle.dynamics.command_type):
+        cascade[i], signal = run(
             vehicle.cascade[i],
             state.cascade[i],
             (signal, senses.estimate),
@@ -442,7 +442,7 @@ def _run_cascade_from(
             streams[Stream.CONTROLLER.of(i)],
         )
         signal = clear(signal)
-    return _CascadeResult(tuple(ladder), tuple(avoidance), as_arrays(signal))
+    return _CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(signal))
 
 
 def _applied(vehicle: Vehicle, command: Any, clock: Clock) -> Any:

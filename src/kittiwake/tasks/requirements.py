@@ -70,7 +70,7 @@ def _refuse_agent(name: str, scenario: Scenario, needs: Requirements) -> None:
             raise ScenarioError(message)
 
 
-def check_command_type(name: str, vehicle: Vehicle, rung: ActionMapping) -> None:
+def check_command_type(name: str, vehicle: Vehicle, mapping: ActionMapping) -> None:
     """Refuses a vehicle that cannot do what agents ask for.
 
     Raises:
@@ -78,7 +78,7 @@ def check_command_type(name: str, vehicle: Vehicle, rung: ActionMapping) -> None
     """
     controllers = [scheduled.component for scheduled in vehicle.cascade]
     try:
-        cascade_path(controllers, rung.kind, vehicle.dynamics.command_type)
+        cascade_path(controllers, mapping.kind, vehicle.dynamics.command_type)
     except CascadeError as error:
-        message = f"'{name}': the task's agents ask for {rung.kind.__name__}: {error}"
+        message = f"'{name}': the task's agents ask for {mapping.kind.__name__}: {error}"
         raise ScenarioError(message) from None

@@ -38,7 +38,7 @@ def scenario(tmp_path_factory):
 
 
 @pytest.fixture
-def hive(scenario):
+def flock_server(scenario):
     return FlockServer(scenario)
 
 
@@ -84,7 +84,7 @@ class Transport(asyncio.Transport):
 
 def connected(exchange, name="drone-1", **ends):
     transport = Transport(**ends)
-    place = exchange.hive.places[name]
+    place = exchange.flock_server.places[name]
     transport.connection = MemberConnection(exchange, place, PendingConnections(10))
     transport.connection.connection_made(transport)
     return transport
@@ -109,9 +109,9 @@ def within_a_loop(test):
     asyncio.run(run())
 
 
-def test_nothing_is_written_or_read_once_the_line_is_broken(hive):
+def test_nothing_is_written_or_read_once_the_line_is_broken(flock_server):
     def test():
-        exchange = MemberSessions(hive, Limits())
+        exchange = MemberSessions(flock_server, Limits())
         transport = connected(exchange, breaks_after=5)
         tell(transport, opening(), *updates(1, 100))
         assert transport.attempts == 6
@@ -129,9 +129,9 @@ def test_nothing_is_written_or_read_once_the_line_is_broken(hive):
     within_a_loop(test)
 
 
-def test_in_lockstep_who_does_not_wait_for_its_turn_is_cut_off(hive):
+def test_in_lockstep_who_does_not_wait_for_its_turn_is_cut_off(flock_server):
     def test():
-        exchange = MemberSessions(hive, Limits(frames_hz=1.0, burst=20.0), lockstep=True)
+        exchange = MemberSessions(flock_server, Limits(frames_hz=1.0, burst=20.0), lockstep=True)
         paused = connected(exchange)
         tell(paused, opening(), Status(1, Readiness.PAUSE), *updates(2, 100))
         answers = paused.heard()
@@ -143,12 +143,12 @@ def test_in_lockstep_who_does_not_wait_for_its_turn_is_cut_off(hive):
     within_a_loop(test)
 
 
-def test_in_lockstep_updates_that_are_answered_each_do_not_count(hive):
+def test_in_lockstep_updates_that_are_answered_each_do_not_count(flock_server):
     def test():
-        hive.compile()
-        exchange = MemberSessions(hive, Limits(frames_hz=1.0, burst=10.0), lockstep=True)
-        both = [connected(exchange, name) for name in hive.places]
-        for transport, name in zip(both, hive.places, strict=True):
+        flock_server.compile()
+        exchange = MemberSessions(flock_server, Limits(frames_hz=1.0, burst=10.0), lockstep=True)
+        both = [connected(exchange, name) for name in flock_server.places]
+        for transport, name in zip(both, flock_server.places, strict=True):
             tell(transport, opening(name))
         for update in updates(1, 100):
             for transport in both:
@@ -159,9 +159,9 @@ def test_in_lockstep_updates_that_are_answered_each_do_not_count(hive):
     within_a_loop(test)
 
 
-def test_who_does_not_take_what_it_is_told_waits_for_nothing_any_more(hive):
+def test_who_does_not_take_what_it_is_told_waits_for_nothing_any_more(flock_server):
     def test():
-        exchange = MemberSessions(hive, Limits(), lockstep=True)
+        exchange = MemberSessions(flock_server, Limits(), lockstep=True)
         # hello, accepted, and idle for the first of two updates
         transport = connected(exchange, full_after=2)
         tell(transport, opening(), *updates(1, 2))
@@ -172,9 +172,9 @@ def test_who_does_not_take_what_it_is_told_waits_for_nothing_any_more(hive):
     within_a_loop(test)
 
 
-def test_who_does_not_take_that_it_may_leave_is_lost_and_has_not_left(hive):
+def test_who_does_not_take_that_it_may_leave_is_lost_and_has_not_left(flock_server):
     def test():
-        exchange = MemberSessions(hive, Limits())
+        exchange = MemberSessions(flock_server, Limits())
         transport = connected(exchange, full_after=2)
         tell(transport, opening(), Leave(1))
         assert (exchange.counters.left, exchange.counters.lost) == (0, 1)
@@ -183,9 +183,9 @@ def test_who_does_not_take_that_it_may_leave_is_lost_and_has_not_left(hive):
 
 
 @pytest.mark.parametrize("token", [None, TOKEN])
-def test_strangers_learn_names_and_teams_only_where_there_is_no_token(hive, token):
+def test_strangers_learn_names_and_teams_only_where_there_is_no_token(flock_server, token):
     def test():
-        exchange = MemberSessions(hive, Limits(), token)
+        exchange = MemberSessions(flock_server, Limits(), token)
         (hello,) = connected(exchange).heard()
         known = (None, None) if token else ("all", "drone-1")
         assert isinstance(hello, Hello)
@@ -198,10 +198,10 @@ def test_strangers_learn_names_and_teams_only_where_there_is_no_token(hive, toke
     within_a_loop(test)
 
 
-def test_the_first_turn_is_the_first_whatever_was_counted(hive):
+def test_the_first_turn_is_the_first_whatever_was_counted(flock_server):
     def test():
-        hive.compile()
-        exchange = MemberSessions(hive, Limits(), lockstep=True)
+        flock_server.compile()
+        exchange = MemberSessions(flock_server, Limits(), lockstep=True)
         exchange.counters.batches = 5
         transport = connected(exchange)
         tell(transport, opening(), *updates(1, 1))
@@ -231,14 +231,14 @@ NOT_IN_ORDER = {
 
 @pytest.mark.parametrize("wrong", NOT_IN_ORDER)
 def test_in_lockstep_a_member_without_accepted_updates_is_lost_and_stalls_nobody(
-    hive, monkeypatch, wrong
+    flock_server, monkeypatch, wrong
 ):
     clock = Clock(monkeypatch)
 
     def test():
-        hive.compile()
-        exchange = MemberSessions(hive, Limits(silence_s=3.0), lockstep=True)
-        honest, stalling = (connected(exchange, name) for name in hive.places)
+        flock_server.compile()
+        exchange = MemberSessions(flock_server, Limits(silence_s=3.0), lockstep=True)
+        honest, stalling = (connected(exchange, name) for name in flock_server.places)
         tell(honest, opening("drone-1"), *updates(1, 1))
         tell(stalling, opening("drone-2"), *updates(1, 1))
         assert exchange.counters.batches == 1
@@ -259,11 +259,11 @@ def test_in_lockstep_a_member_without_accepted_updates_is_lost_and_stalls_nobody
     within_a_loop(test)
 
 
-def test_in_lockstep_who_joins_again_is_waited_for_from_its_first_update_on(hive):
+def test_in_lockstep_who_joins_again_is_waited_for_from_its_first_update_on(flock_server):
     def test():
-        hive.compile()
-        exchange = MemberSessions(hive, Limits(), lockstep=True)
-        honest, other = (connected(exchange, name) for name in hive.places)
+        flock_server.compile()
+        exchange = MemberSessions(flock_server, Limits(), lockstep=True)
+        honest, other = (connected(exchange, name) for name in flock_server.places)
         tell(honest, opening("drone-1"), *updates(1, 1))
         tell(other, opening("drone-2"))
         # the first turn is that of all
@@ -286,13 +286,13 @@ def test_in_lockstep_who_joins_again_is_waited_for_from_its_first_update_on(hive
     within_a_loop(test)
 
 
-def test_in_lockstep_patience_begins_anew_with_each_answer(hive, monkeypatch):
+def test_in_lockstep_patience_begins_anew_with_each_answer(flock_server, monkeypatch):
     clock = Clock(monkeypatch)
 
     def test():
-        hive.compile()
-        exchange = MemberSessions(hive, Limits(silence_s=3.0), lockstep=True)
-        quick, slow = (connected(exchange, name) for name in hive.places)
+        flock_server.compile()
+        exchange = MemberSessions(flock_server, Limits(silence_s=3.0), lockstep=True)
+        quick, slow = (connected(exchange, name) for name in flock_server.places)
         tell(quick, opening("drone-1"), *updates(1, 1))
         tell(slow, opening("drone-2"))
         clock.now_s = 2.9

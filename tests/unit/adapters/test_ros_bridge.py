@@ -276,10 +276,10 @@ def test_gains_show_what_they_are_and_change_what_they_say(served):
     assert (shown["Wp"].low, shown["Wp"].high, shown["Xp"].high) == (0.0, 10.0, 5.0)
     assert change({"Wa": 6.0})["Wa"] == 6.0
     served.settle()
-    ladder = {type(r.component).__name__: r.component for r in ladder_of(served, "drone1")}
-    assert ladder["EulerAttitude"].tilt_frequency_radps == 6.0
-    assert ladder["UavGazeboVelocity"].attitude.tilt_frequency_radps == 6.0
-    others = {type(r.component).__name__: r.component for r in ladder_of(served, "drone2")}
+    cascade = {type(r.component).__name__: r.component for r in cascade_of(served, "drone1")}
+    assert cascade["EulerAttitude"].tilt_frequency_radps == 6.0
+    assert cascade["UavGazeboVelocity"].attitude.tilt_frequency_radps == 6.0
+    others = {type(r.component).__name__: r.component for r in cascade_of(served, "drone2")}
     assert others["EulerAttitude"].tilt_frequency_radps == 5.0
     for wanted in ({"Wa": 11.0}, {"Wp": 0.0}):
         with pytest.raises(KittiwakeError):
@@ -290,7 +290,7 @@ def test_gains_show_what_they_are_and_change_what_they_say(served):
     served.settle()
 
 
-def ladder_of(served, vehicle):
+def cascade_of(served, vehicle):
     return served.executor.wanted.vehicles[vehicle].cascade
 
 

@@ -46,56 +46,56 @@ def model(request, built):
 
 def test_every_slider_says_what_the_vehicle_takes_wherever_it_is(model):
     name, setting = model
-    vehicle, rungs = setting.vehicle, sliders_of(setting)
-    assert rungs
-    for title, rung in rungs.items():
-        assert rung.title == title
-        begins = [min(max(lever.begin, lever.low), lever.high) for lever in rung.levers]
-        lows, highs = ([getattr(lever, end) for lever in rung.levers] for end in ("low", "high"))
+    vehicle, levels = setting.vehicle, sliders_of(setting)
+    assert levels
+    for title, level in levels.items():
+        assert level.title == title
+        begins = [min(max(lever.begin, lever.low), lever.high) for lever in level.levers]
+        lows, highs = ([getattr(lever, end) for lever in level.levers] for end in ("low", "high"))
         for values in (begins, lows, highs):
-            signal = rung.command(values)
+            signal = level.command(values)
             numbers_of({name: signal}, {name: vehicle})
             refuse_dead_ends(((name, type(signal)),), {name: vehicle})
 
 
 def test_sliders_have_room_and_names_of_their_own(model):
-    for rung in sliders_of(model[1]).values():
-        labels = [lever.label for lever in rung.levers]
+    for level in sliders_of(model[1]).values():
+        labels = [lever.label for lever in level.levers]
         assert len({*labels}) == len(labels)
-        for lever in rung.levers:
-            assert lever.low < lever.high, (rung.title, lever)
+        for lever in level.levers:
+            assert lever.low < lever.high, (level.title, lever)
 
 
 def test_each_slider_changes_what_is_said(model):
     name, setting = model
     vehicle = setting.vehicle
-    for rung in sliders_of(setting).values():
-        middles = [0.5 * (lever.low + lever.high) for lever in rung.levers]
-        said = numbers_of({name: rung.command(middles)}, {name: vehicle})
-        for place, lever in enumerate(rung.levers):
+    for level in sliders_of(setting).values():
+        middles = [0.5 * (lever.low + lever.high) for lever in level.levers]
+        said = numbers_of({name: level.command(middles)}, {name: vehicle})
+        for place, lever in enumerate(level.levers):
             moved = [*middles]
             moved[place] += 0.25 * (lever.high - lever.low)
-            other = numbers_of({name: rung.command(moved)}, {name: vehicle})
-            assert other != said, (rung.title, lever.label)
+            other = numbers_of({name: level.command(moved)}, {name: vehicle})
+            assert other != said, (level.title, lever.label)
 
 
 def test_a_place_begins_where_the_vehicle_is_and_ends_at_the_ground(built):
-    rung = sliders_of(built["rigid-body"])["place and yaw"]
-    assert [lever.begin for lever in rung.levers[:3]] == HERE.position_m.tolist()
-    assert rung.levers[2].low == GROUND_M
-    assert rung.levers[3].begin == pytest.approx(np.degrees(2.0))
+    level = sliders_of(built["rigid-body"])["place and yaw"]
+    assert [lever.begin for lever in level.levers[:3]] == HERE.position_m.tolist()
+    assert level.levers[2].low == GROUND_M
+    assert level.levers[3].begin == pytest.approx(np.degrees(2.0))
 
 
 def test_roll_pitch_and_yaw_are_those_angles(built):
-    rung = sliders_of(built["rigid-body"])["attitude and thrust"]
-    angles = rung.command([10.0, -20.0, 30.0, 9.0]).q_world_from_body.to_euler()
+    level = sliders_of(built["rigid-body"])["attitude and thrust"]
+    angles = level.command([10.0, -20.0, 30.0, 9.0]).q_world_from_body.to_euler()
     found = np.degrees([float(a) for a in (angles.roll_rad, angles.pitch_rad, angles.yaw_rad)])
     np.testing.assert_allclose(found, [10.0, -20.0, 30.0], atol=1e-6)
 
 
 def test_thrust_begins_with_the_weight(built):
-    rung = sliders_of(built["crazyflie"])["attitude and thrust"]
-    assert rung.levers[3].begin == pytest.approx(0.027 * 9.81, rel=1e-3)
+    level = sliders_of(built["crazyflie"])["attitude and thrust"]
+    assert level.levers[3].begin == pytest.approx(0.027 * 9.81, rel=1e-3)
 
 
 def test_a_vessel_is_not_offered_what_flies(built):

@@ -87,7 +87,7 @@ class Page:
 
     @property
     def picked(self):
-        return self.cockpit._pages[7].desk.picked
+        return self.cockpit._pages[7].context.picked
 
     @property
     def asked(self):
@@ -307,7 +307,7 @@ def test_plots_are_not_written_to_while_they_are_made_anew(page, caplog):
     begun.wait()
     for _ in range(10):
         for name in ("auk", "tern"):
-            one.desk.pick(name)
+            one.context.pick(name)
     ended.set()
     writing.join()
     assert "could not be drawn" not in caplog.text
@@ -318,7 +318,7 @@ def test_a_flight_that_is_over_has_no_controls(page, monkeypatch):
     monkeypatch.setattr(type(page.session.executor), "over", True)
     flying.update(page.board.frame())
     assert not flying._folder.visible
-    page.cockpit._pages[7].desk.renew()
+    page.cockpit._pages[7].context.renew()
     flying.update(page.board.frame())
     assert not flying._folder.visible
     monkeypatch.undo()

@@ -94,7 +94,7 @@ def flown_by_lqr(scenario, vehicle, more=None):
     given = {f"vehicles.{vehicle}.controller": "lqr"} | (more or {})
     (found,) = kw.load(scenario, given).scenario.vehicles.values()
     return found.dynamics, next(
-        rung.component for rung in found.cascade if isinstance(rung.component, Lqr)
+        level.component for level in found.cascade if isinstance(level.component, Lqr)
     )
 
 

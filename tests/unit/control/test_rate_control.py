@@ -163,13 +163,13 @@ def test_a_torque_that_cannot_be_given_winds_nothing_up():
 
 @pytest.mark.slow
 def test_a_hummingbird_holds_its_place_through_rates_and_increments():
-    ladder = [
+    cascade = [
         "position",
         "acceleration",
         "attitude-rates",
         {"type": "indi", "actuator_lag_s": 0.05},
     ]
-    log = kw.load("hover-hummingbird", {"vehicles.hummingbird.controller": ladder}).run(10.0)
+    log = kw.load("hover-hummingbird", {"vehicles.hummingbird.controller": cascade}).run(10.0)
     frame = log.frame("hummingbird")
     apart = [frame[f"{axis}_m"] - frame[f"setpoint.position_{axis}_world_m"] for axis in "xyz"]
     assert np.linalg.norm(apart, axis=0)[frame.time_s >= 8.0].max() < 0.01

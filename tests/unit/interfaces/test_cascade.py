@@ -80,7 +80,7 @@ def test_missing_rung_is_named_with_the_controllers_at_hand():
         "(ThrustAttitude to AttitudeThrottle). Add one that takes VelocityYaw, or change the "
         "guidance (or your command) to ThrustAttitude or AttitudeThrottle."
     )
-    assert refusal.value.rung == "VelocityYaw"
+    assert refusal.value.command_type == "VelocityYaw"
 
 
 @pytest.mark.parametrize("name", CONTROLLERS.names())

@@ -30,7 +30,7 @@ class Hands:
 
     def settle(self):
         """Returns when what was asked for is ready to be flown."""
-        self.executor._workshop._thread.submit(lambda: None).result(timeout=300)
+        self.executor._builder._thread.submit(lambda: None).result(timeout=300)
 
     def fly(self, seconds):
         """So many seconds more; the rows by vehicle."""

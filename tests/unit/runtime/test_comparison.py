@@ -54,9 +54,9 @@ def test_seeds_differ_by_the_noise_and_controllers_meet_the_same_noise(trials):
 
 def test_the_scenario_s_own_controllers_and_gains_stay_where_they_lead(scenario):
     vehicle = with_controllers(scenario, "euler-attitude", []).vehicles["tern"]
-    rungs = [rung.component for rung in vehicle.cascade]
-    path = cascade_path(rungs, PositionYaw, vehicle.dynamics.command_type)
-    position, _, attitude = (rungs[i] for i in path)
+    levels = [level.component for level in vehicle.cascade]
+    path = cascade_path(levels, PositionYaw, vehicle.dynamics.command_type)
+    position, _, attitude = (levels[i] for i in path)
     assert position.natural_frequency_radps == 2.0
     assert type(attitude) is EulerAttitude
 

@@ -341,8 +341,8 @@ def test_gains_outlive_a_change_of_the_wind(flock):
     flock.settle()
     executor.change("world.wind", "{type: shear, speed_at_6m_mps: 1, from_deg: 90}")
     flock.settle()
-    ladder = [rung.component for rung in executor.scenario.vehicles["gull"].cascade]
-    assert 2.0 in [getattr(rung, "natural_frequency_radps", None) for rung in ladder]
+    cascade = [level.component for level in executor.scenario.vehicles["gull"].cascade]
+    assert 2.0 in [getattr(level, "natural_frequency_radps", None) for level in cascade]
     assert executor.latest is program
 
 
@@ -410,11 +410,11 @@ def busy(one, monkeypatch):
     monkeypatch.setattr(program_builder, "LiveProgram", compiling)
     executor = LiveExecutor(one.scenario, one.executor.program, RealTimeClock(inf))
     executor.change("world.gravity_mps2", "9.7")
-    executor._workshop.open(BuildRequest(single_precision=False, steps=4, seed=0, former=None))
+    executor._builder.open(BuildRequest(single_precision=False, steps=4, seed=0, former=None))
     assert begun.wait(30.0)
     yield executor, go_on
     go_on.set()
-    executor._workshop._thread.shutdown()
+    executor._builder._thread.shutdown()
 
 
 def test_what_is_being_compiled_and_what_waits_for_it_are_wanted(busy):
@@ -425,7 +425,7 @@ def test_what_is_being_compiled_and_what_waits_for_it_are_wanted(busy):
     assert float(wanted.world.wind.speed_at_6m_mps) == 4.0
     # what turns out not to fly is not wanted any more
     go_on.set()
-    executor._workshop._thread.submit(lambda: None).result(timeout=30.0)
+    executor._builder._thread.submit(lambda: None).result(timeout=30.0)
     assert executor.scenario is executor.wanted
     assert executor.take_problems() == ["cannot be compiled"] * 2
 
@@ -435,7 +435,7 @@ def test_a_flight_that_is_over_begins_nothing_more_in_its_workshop(busy):
     executor.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
     executor.__exit__()
     go_on.set()
-    executor._workshop._thread.shutdown()
+    executor._builder._thread.shutdown()
     assert executor.take_problems() == ["cannot be compiled"]
     assert not executor.ready
     # it is kept for the next flight

@@ -25,11 +25,11 @@ def test_what_is_being_built_can_be_abandoned(monkeypatch):
             sum(range(1000))
 
     monkeypatch.setattr(ProgramBuilder, "_renew", build)
-    workshop = ProgramBuilder(load_scenario("hover-pelican"), SimpleQueue(), lambda _: None)
-    workshop.open(BuildRequest(False, 1, 0, None))
+    builder = ProgramBuilder(load_scenario("hover-pelican"), SimpleQueue(), lambda _: None)
+    builder.open(BuildRequest(False, 1, 0, None))
     until(lambda: begun)
-    assert not workshop.tried
-    workshop.abandon()
-    until(lambda: workshop.tried)
-    assert workshop.closed
-    assert workshop.latest is None
+    assert not builder.tried
+    builder.abandon()
+    until(lambda: builder.tried)
+    assert builder.closed
+    assert builder.latest is None

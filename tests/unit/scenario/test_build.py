@@ -70,8 +70,8 @@ def test_a_scenario_of_five_lines_can_be_flown():
     assert scenario.vehicles["gull"].model == "pelican"
     gull = scenario.vehicles["gull"]
     assert isinstance(gull.guidance.component, Hold)
-    rungs = [type(rung.component) for rung in gull.cascade]
-    assert rungs == [QRSimWaypoint, Acceleration, StickInversion]
+    levels = [type(level.component) for level in gull.cascade]
+    assert levels == [QRSimWaypoint, Acceleration, StickInversion]
     assert scenario.world.interactions == ()
 
 
@@ -82,8 +82,8 @@ def test_controllers_that_a_vehicle_brings_know_the_gravity_of_the_world():
     for model in ("crazyflie", "rigid-body", "angle-velocity"):
         text = ONE.replace("pelican", model)
         for overrides, expected in (((), 9.81), (("world.gravity_mps2=1.62",), 1.62)):
-            ladder = built(text, overrides=overrides).vehicles["gull"].cascade
-            bridge = next(r.component for r in ladder if isinstance(r.component, Acceleration))
+            cascade = built(text, overrides=overrides).vehicles["gull"].cascade
+            bridge = next(r.component for r in cascade if isinstance(r.component, Acceleration))
             assert bridge.gravity_mps2 == expected
 
 
@@ -125,10 +125,10 @@ def test_a_collision_distance_makes_vehicles_see_each_other():
 
 
 def test_a_ladder_may_be_a_list_of_controllers():
-    ladder = (
+    cascade = (
         built(with_gull("controller: [qrsim-velocity, qrsim-waypoint]")).vehicles["gull"].cascade
     )
-    assert [type(rung.component).__name__ for rung in ladder] == [
+    assert [type(level.component).__name__ for level in cascade] == [
         "QRSimVelocity",
         "QRSimWaypoint",
         "Acceleration",

@@ -81,11 +81,13 @@ class MemberConnection(asyncio.Protocol):
             self._refuse(RefusalError(Reason.TAKEN, "this port is taken"))
         else:
             self._line_up()
-            hive, token = self._exchange.hive, self._exchange.token
+            flock_server, token = self._exchange.flock_server, self._exchange.token
             place = self._place
             team, name = (place.team, place.name) if token is None else (None, None)
             self._send(
-                Hello(VERSION, team, name, self._nonce, hive.rate_hz, self._exchange.lockstep)
+                Hello(
+                    VERSION, team, name, self._nonce, flock_server.rate_hz, self._exchange.lockstep
+                )
             )
 
     def _line_up(self) -> None:
@@ -207,7 +209,7 @@ class MemberConnection(asyncio.Protocol):
         self._joined = True
         self._exchange.holders[name] = self
         self._exchange.counters.joined += 1
-        self._exchange.hive.join(name, packet.position_m, now_s)
+        self._exchange.flock_server.join(name, packet.position_m, now_s)
         self._send(Accepted(OPENING))
 
     def _check_identity(self, packet: Connection) -> None:
@@ -254,7 +256,7 @@ class MemberConnection(asyncio.Protocol):
         self._last_time_s = packet.time_s
         self._reports_acceleration = packet.acceleration_mps2 is not None
         exchange, name = self._exchange, self._place.name
-        exchange.hive.report(
+        exchange.flock_server.report(
             *(name, packet.position_m, packet.velocity_mps, packet.yaw_rad),
             acceleration_world_mps2=packet.acceleration_mps2 or AT_REST,
             # in lockstep what is reported in a turn is of one time
@@ -272,20 +274,20 @@ class MemberConnection(asyncio.Protocol):
 
     def _set_status(self, status: Readiness) -> None:
         change = {
-            Readiness.READY: self._exchange.hive.resume,
-            Readiness.PAUSE: self._exchange.hive.pause,
+            Readiness.READY: self._exchange.flock_server.resume,
+            Readiness.PAUSE: self._exchange.flock_server.pause,
         }
         change[status](self._place.name)
 
     def _behave(self, packet: Behavior) -> None:
         try:
-            self._exchange.hive.behave(self._place.name, packet.behaviors)
+            self._exchange.flock_server.behave(self._place.name, packet.behaviors)
         except CommandError as error:
             raise RefusalError(Reason.BEHAVIOR, str(error), packet.number) from None
 
     def _leave(self) -> None:
         self._exchange.counters.left += 1
-        self._exchange.hive.leave(self._place.name)
+        self._exchange.flock_server.leave(self._place.name)
         self._part()
         self.close()
 
@@ -296,7 +298,7 @@ class MemberConnection(asyncio.Protocol):
         self._strangers.discard(self)
         if self._joined:
             self._exchange.counters.lost += 1
-            self._exchange.hive.lose(self._place.name)
+            self._exchange.flock_server.lose(self._place.name)
             self._part()
 
     def _part(self) -> None:

@@ -31,7 +31,7 @@ class Hub:
 
     def __init__(
         self,
-        hive: FlockServer,
+        flock_server: FlockServer,
         limits: Limits | None = None,
         token: str | None = None,
         *,
@@ -40,14 +40,16 @@ class Hub:
         if token is not None and len(token) < SHORTEST_TOKEN:
             message = f"the token has {len(token)} characters; write {SHORTEST_TOKEN} at least"
             raise HubError(message)
-        limits = limits or Limits.usual(hive.rate_hz, lockstep=lockstep)
-        self._exchange = MemberSessions(hive, limits, token, lockstep)
-        self._strangers = PendingConnections[MemberConnection](len(hive.places) + limits.strangers)
+        limits = limits or Limits.usual(flock_server.rate_hz, lockstep=lockstep)
+        self._exchange = MemberSessions(flock_server, limits, token, lockstep)
+        self._strangers = PendingConnections[MemberConnection](
+            len(flock_server.places) + limits.strangers
+        )
 
     @property
-    def hive(self) -> FlockServer:
+    def flock_server(self) -> FlockServer:
         """The members."""
-        return self._exchange.hive
+        return self._exchange.flock_server
 
     @property
     def counters(self) -> Counters:
@@ -75,7 +77,7 @@ class Hub:
         self._check_address(host, base_port)
         async with AsyncExitStack() as stack:
             ports: dict[str, int] = {}
-            for i, place in enumerate(self.hive.places.values()):
+            for i, place in enumerate(self.flock_server.places.values()):
                 server = await self._listening(place, host, base_port and base_port + i)
                 stack.callback(server.close)
                 ports[place.name] = server.sockets[0].getsockname()[1]
@@ -95,7 +97,7 @@ class Hub:
                 f"or --host {LOOPBACK}"
             )
             raise HubError(message)
-        last = base_port + len(self.hive.places) - 1
+        last = base_port + len(self.flock_server.places) - 1
         if base_port < 0 or last > LAST_PORT:
             message = f"the ports would be {base_port} to {last}; there are 1 to {LAST_PORT}"
             raise HubError(message)
@@ -112,21 +114,21 @@ class Hub:
             raise HubError(message) from None
 
     async def _compile(self) -> None:
-        if not self.hive.compiled:
-            await asyncio.to_thread(self.hive.compile)
+        if not self.flock_server.compiled:
+            await asyncio.to_thread(self.flock_server.compile)
         self._exchange.take_turns()
 
     async def _keep_time(self, until: asyncio.Event, compiling: "asyncio.Task[None]") -> None:
         """The one timer: a step for all members, where time is real, and a look at the silent."""
         loop, exchange = asyncio.get_running_loop(), self._exchange
-        period_s = PATIENCE_S if exchange.lockstep else self.hive.period_s
+        period_s = PATIENCE_S if exchange.lockstep else self.flock_server.period_s
         due_s = loop.time()
         while not until.is_set():
             if compiling.done():
                 compiling.result()  # what went wrong with it goes on from here
             now_s = loop.time()
-            if not exchange.lockstep and self.hive.compiled:
-                self.hive.advance(now_s)
+            if not exchange.lockstep and self.flock_server.compiled:
+                self.flock_server.advance(now_s)
                 exchange.counters.batches += 1
             for connection in self._connections():
                 connection.check_patience(now_s)

@@ -27,7 +27,7 @@ class MemberSessions:
     The first time all vehicles of the scenario are waited for, so that every flight is the same.
     """
 
-    hive: FlockServer
+    flock_server: FlockServer
     limits: Limits
     token: str | None = None
     lockstep: bool = False
@@ -46,9 +46,9 @@ class MemberSessions:
 
     def take_turns(self) -> None:
         """In lockstep, a step if all have reported that have to."""
-        if not self.lockstep or not self.hive.compiled or not self._all_are_there():
+        if not self.lockstep or not self.flock_server.compiled or not self._all_are_there():
             return
-        self.hive.advance(now_s=0.0)
+        self.flock_server.advance(now_s=0.0)
         self.counters.batches += 1
         self.begun = True
         waiting, self.waiting = self.waiting, {}
@@ -63,7 +63,7 @@ class MemberSessions:
 
     def answer(self, name: str, number: int, *, with_acceleration: bool) -> SetPoint | Idle:
         """What a member is told."""
-        wanted = self.hive.wanted(name)
+        wanted = self.flock_server.wanted(name)
         if wanted is None:
             self.counters.idle += 1
             return Idle(number)
@@ -78,7 +78,7 @@ class MemberSessions:
         )
 
     def _all_are_there(self) -> bool:
-        places = self.hive.places
+        places = self.flock_server.places
         if not self.waiting or (not self.begun and len(self.holders) < len(places)):
             return False
         return all(name in self.waiting for name in places if self.awaits(name))
@@ -89,5 +89,5 @@ class MemberSessions:
         Who joins a flight that has begun is waited for from its first update on, so that one that
         joins again and again without any keeps nobody waiting.
         """
-        flies = self.lockstep and self.hive.flies_along(name)
-        return flies and (not self.begun or self.hive.has_reported(name))
+        flies = self.lockstep and self.flock_server.flies_along(name)
+        return flies and (not self.begun or self.flock_server.has_reported(name))

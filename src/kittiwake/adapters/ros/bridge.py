@@ -62,7 +62,7 @@ class Bridge:
         settings, spaces = scenario.ros, legal_names(scenario.vehicles)
         self._session = session
         self._clock, self._transforms = node.publisher("/clock", CLOCK), node.transforms()
-        desk, still, told = Endpoints(node), [], []
+        endpoints, still, told = Endpoints(node), [], []
         self._gains = gains = GainServer(node, session)
         for name, space in spaces.items():
             vehicle = scenario.vehicles[name]
@@ -77,14 +77,14 @@ class Bridge:
             still += static_transforms(space, vehicle, settings, columns[name], scenario.rate_hz)
             pilot = VehicleControl(session, name, float(settings.command_timeout_s))
             self._pilots.append(pilot)
-            VehicleServices(desk, session, pilot, f"/{space}").open()
+            VehicleServices(endpoints, session, pilot, f"/{space}").open()
             gains.offer(name, f"/{space}")
         node.transforms(still=True)(still)
         node.publisher("/obstacles", OBSTACLES, latched=True)(obstacles(scenario.world, settings))
         vehicles = {space: name for name, space in spaces.items()}
         self._states = states = ModelStates(vehicles, columns, settings)
-        desk.serve("/gazebo/get_model_state", GET_STATE, states.answer)
-        self._take_orders(desk, vehicles)
+        endpoints.serve("/gazebo/get_model_state", GET_STATE, states.answer)
+        self._take_orders(endpoints, vehicles)
         self._told = told
 
     def close(self) -> None:
@@ -113,15 +113,15 @@ class Bridge:
         for problem in self._session.executor.take_problems():
             self._node.error(problem)
 
-    def _take_orders(self, desk: Endpoints, vehicles: Mapping[str, str]) -> None:
+    def _take_orders(self, endpoints: Endpoints, vehicles: Mapping[str, str]) -> None:
         """What can be asked of all together, and by the gamepad of the first vehicle."""
         session = self._session
-        desk.order("/gazebo/pause_physics", self._pause)
-        desk.order("/gazebo/unpause_physics", self._go_on)
-        desk.order("/gazebo/reset_world", self._begin_anew)
-        desk.order("/gazebo/reset_simulation", self._begin_anew)
-        desk.trigger("/kittiwake/step", self._step)
-        desk.hear("/kittiwake/real_time_factor", "std_msgs/Float64", self._speed)
+        endpoints.order("/gazebo/pause_physics", self._pause)
+        endpoints.order("/gazebo/unpause_physics", self._go_on)
+        endpoints.order("/gazebo/reset_world", self._begin_anew)
+        endpoints.order("/gazebo/reset_simulation", self._begin_anew)
+        endpoints.trigger("/kittiwake/step", self._step)
+        endpoints.hear("/kittiwake/real_time_factor", "std_msgs/Float64", self._speed)
         settings = session.executor.scenario.ros
 
         def place(state: Any) -> None:
@@ -131,8 +131,8 @@ class Bridge:
             place(request.model_state)
             return {"success": True}
 
-        desk.hear("/gazebo/set_model_state", "gazebo_msgs/ModelState", place)
-        desk.serve("/gazebo/set_model_state", SET_STATE, placed)
+        endpoints.hear("/gazebo/set_model_state", "gazebo_msgs/ModelState", place)
+        endpoints.serve("/gazebo/set_model_state", SET_STATE, placed)
         first = self._pilots[0]
 
         def place_first(start: Start) -> None:
@@ -141,7 +141,7 @@ class Bridge:
         sticks = JoystickListener(
             first, session.executor.scenario.joystick, place_first, session.restart
         )
-        desk.hear("/joy", "sensor_msgs/Joy", sticks.hear)
+        endpoints.hear("/joy", "sensor_msgs/Joy", sticks.hear)
 
     def _pause(self) -> None:
         self._session.clock.paused = True

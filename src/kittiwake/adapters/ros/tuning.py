@@ -108,8 +108,8 @@ def _numbers(scenario: Scenario, vehicle: str) -> Iterator[tuple[AbstractControl
     flown = scenario.vehicles[vehicle]
     # what a vehicle tells its controllers of itself is no gain of theirs
     facts = frozenset(flown.dynamics.vehicle_parameters(scenario.world.gravity_mps2))
-    for rung in flown.cascade:
-        law = rung.component
+    for level in flown.cascade:
+        law = level.component
         yield from _inside(law, (CONTROLLERS.name_of(type(law)),), facts)
 
 

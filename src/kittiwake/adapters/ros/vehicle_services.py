@@ -16,31 +16,35 @@ class VehicleServices:
     """The topics and services of a vehicle that are for others to call, in its namespace."""
 
     def __init__(
-        self, desk: Endpoints, session: Session, pilot: VehicleControl, space: str
+        self, endpoints: Endpoints, session: Session, pilot: VehicleControl, space: str
     ) -> None:
-        self._desk, self._session, self._pilot, self._space = desk, session, pilot, space
+        self._endpoints, self._session, self._pilot, self._space = endpoints, session, pilot, space
 
     def open(self) -> None:
         """Takes orders from now on."""
-        desk, pilot, space = self._desk, self._pilot, self._space
+        endpoints, pilot, space = self._endpoints, self._pilot, self._space
         for mode in MODES:
-            desk.hear(f"{space}/{mode.name}/command", mode.kind, partial(self._commanded, mode))
+            endpoints.hear(
+                f"{space}/{mode.name}/command", mode.kind, partial(self._commanded, mode)
+            )
         switch_mode = f"{space}/switch_mode"
-        desk.hear(switch_mode, f"{PACKAGE}/ControlMode", lambda heard: pilot.switch(heard.mode))
-        desk.serve(switch_mode, f"{PACKAGE}/SwitchMode", self._switched)
-        desk.serve(f"{space}/get_mode", f"{PACKAGE}/GetMode", self._told_mode)
-        desk.serve(f"{space}/takeoff", f"{PACKAGE}/Takeoff", self._taken_off)
-        desk.serve(f"{space}/land", f"{PACKAGE}/Land", self._landed)
-        desk.trigger(f"{space}/resume_guidance", pilot.resume_guidance)
+        endpoints.hear(
+            switch_mode, f"{PACKAGE}/ControlMode", lambda heard: pilot.switch(heard.mode)
+        )
+        endpoints.serve(switch_mode, f"{PACKAGE}/SwitchMode", self._switched)
+        endpoints.serve(f"{space}/get_mode", f"{PACKAGE}/GetMode", self._told_mode)
+        endpoints.serve(f"{space}/takeoff", f"{PACKAGE}/Takeoff", self._taken_off)
+        endpoints.serve(f"{space}/land", f"{PACKAGE}/Land", self._landed)
+        endpoints.trigger(f"{space}/resume_guidance", pilot.resume_guidance)
         scenario = self._session.executor.scenario
         steps = scenario.vehicles[pilot.vehicle].guidance.component.step_names
         for step, called in legal_names(steps).items():
-            desk.trigger(f"{space}/mission/{called}", partial(self._begin, step))
+            endpoints.trigger(f"{space}/mission/{called}", partial(self._begin, step))
 
     def _commanded(self, mode: Mode, message: Any) -> None:
         said = self._pilot.command(mode, mode.read(message))
         if said is not None:
-            self._desk.node.warn(said)
+            self._endpoints.node.warn(said)
 
     def _switched(self, request: Any) -> Answer:
         self._pilot.switch(request.mode.mode)

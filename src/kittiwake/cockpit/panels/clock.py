@@ -26,9 +26,9 @@ def said_speed(speed: float) -> str:
 class ClockPanel:
     """Of a flight that goes on."""
 
-    def __init__(self, desk: PanelContext, session: Session) -> None:
+    def __init__(self, context: PanelContext, session: Session) -> None:
         self._session = session
-        gui, clock = desk.gui, session.clock
+        gui, clock = context.gui, session.clock
         self._pause = gui.add_button_group("Flight", ("Pause", "Go on", "Step"))
         now = said_speed(clock.speed)
         speeds = SPEEDS if now in SPEEDS else (*SPEEDS, now)
@@ -36,7 +36,7 @@ class ClockPanel:
         self._again = gui.add_button_group("Begin anew", ("Same seed", "New seed"))
 
         @self._pause.on_click
-        @desk.by_hand
+        @context.by_hand
         def _(event: Any) -> None:
             match event.target.value:
                 case "Pause":
@@ -47,13 +47,13 @@ class ClockPanel:
                     self._step(clock)
 
         @self._speed.on_update
-        @desk.by_hand
+        @context.by_hand
         def _(event: Any) -> None:
             if event.target.value in speeds:
                 clock.speed = speed_of(event.target.value)
 
         @self._again.on_click
-        @desk.by_hand
+        @context.by_hand
         def _(event: Any) -> None:
             new = event.target.value == "New seed"
             # of whoever sits there, not of the flight

@@ -28,7 +28,7 @@ MOST_LEAN_DEG, HEIGHT_M = 22.5, 10.0
 AIRCRAFT = ("Take off", "Land", "Hold", "Go to a click", "Disarm", "Resume guidance")
 VESSEL = ("Hold", "Go to a click", "Disarm", "Resume guidance")
 LEANS = "Take off"
-NO_RUNG = "none"
+NO_COMMAND_TYPE = "none"
 STEP_M, TURN_DEG = 0.5, 15.0
 # by what it does: the key, the step ahead, to the left and up, and the turn to the left
 NUDGES: dict[str, tuple[str, float, float, float, float]] = {
@@ -51,13 +51,13 @@ class FlyingPanel:
     Sliders that are moved take over from whatever it does, until guidance is resumed.
     """
 
-    def __init__(self, desk: PanelContext, session: Session, scene: viser.SceneApi) -> None:
-        self._desk, self._session = desk, session
+    def __init__(self, context: PanelContext, session: Session, scene: viser.SceneApi) -> None:
+        self._context, self._session = context, session
         self._folder: viser.GuiFolderHandle | None = None
         self._levers: list[Any] = []
         self._waits_for_click = False
-        self._status = desk.gui.add_markdown("")
-        desk.build(self._build)
+        self._status = context.gui.add_markdown("")
+        context.build(self._build)
         scene.on_click()(self._clicked)
         commands = {
             "Take off": "T",
@@ -67,23 +67,23 @@ class FlyingPanel:
             "Resume guidance": "B",
         }
         for what, key in commands.items():
-            desk.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
+            context.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
                 lambda _, what=what: self._try(what)
             )
 
         for what, (key, ahead, left, up, turn) in NUDGES.items():
             step = np.array([ahead, left, up])
-            desk.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
+            context.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
                 lambda _, step=step, turn=turn: self._nudge(step, turn)
             )
 
     def update(self, frame: Frame) -> None:
         """What it is doing."""
         executor = self._session.executor
-        asked = executor.asked.get(self._desk.picked)
+        asked = executor.asked.get(self._context.picked)
         said = "its own guidance" if asked is None else f"you: {asked.said}"
         ready = "" if executor.ready else " (commands are being prepared)"
-        words = f"**{self._desk.picked}** is flown by {said}{self._phase(frame)}{ready}"
+        words = f"**{self._context.picked}** is flown by {said}{self._phase(frame)}{ready}"
         if executor.over:
             words = "The flight is over; begin anew to fly."
         if words != self._status.content:
@@ -93,8 +93,8 @@ class FlyingPanel:
             self._folder.visible = not executor.over
 
     def _phase(self, frame: Frame) -> str:
-        row = self._desk.row(frame)
-        phases = self._desk.vehicle.guidance.component.phases()
+        row = self._context.row(frame)
+        phases = self._context.vehicle.guidance.component.phases()
         place = row.get("guidance.phase", 0.0)
         told = phases[int(place)] if place == place else ""
         return f", {told}" if told else ""
@@ -103,39 +103,39 @@ class FlyingPanel:
         """The controls for the picked vehicle."""
         if self._folder is not None:
             self._folder.remove()
-        desk = self._desk
-        self._folder = desk.gui.add_folder(desk.picked)
+        context = self._context
+        self._folder = context.gui.add_folder(context.picked)
         with self._folder:
-            what = desk.gui.add_button_group("Maneuver", self._maneuvers())
-            what.on_click(desk.by_hand(lambda event: self._do(event.target.value)))
+            what = context.gui.add_button_group("Maneuver", self._maneuvers())
+            what.on_click(context.by_hand(lambda event: self._do(event.target.value)))
             self._steps()
             if LEANS in self._maneuvers():
                 self._leaning()
-            self._rungs()
+            self._levels()
 
     def _maneuvers(self) -> tuple[str, ...]:
         """What the picked one can do."""
-        return VESSEL if self._desk.vehicle.dynamics.floats else AIRCRAFT
+        return VESSEL if self._context.vehicle.dynamics.floats else AIRCRAFT
 
     def _steps(self) -> None:
-        names = self._desk.vehicle.guidance.component.step_names
+        names = self._context.vehicle.guidance.component.step_names
         if not names:
             return
-        gui = self._desk.gui
+        gui = self._context.gui
         step = gui.add_dropdown("Mission", names)
         begin = gui.add_button("Begin this step")
 
         @begin.on_click
-        @self._desk.by_hand
+        @self._context.by_hand
         def _(_: Any) -> None:
-            self._session.executor.ask(self._desk.picked, None)
-            self._session.executor.begin_step(self._desk.picked, step.value)
+            self._session.executor.ask(self._context.picked, None)
+            self._session.executor.begin_step(self._context.picked, step.value)
 
     def _leaning(self) -> None:
         """Angles and a height, as the Matlab drone simulator has them."""
-        gui = self._desk.gui
+        gui = self._context.gui
         with gui.add_folder("Angles and height"):
-            low = self._session.executor.ability(self._desk.picked).ground_z_m
+            low = self._session.executor.ability(self._context.picked).ground_z_m
             now_m = float(self._here().position_m[2])
             high = max(low + HEIGHT_M, now_m + HEIGHT_M)
             sliders = [
@@ -146,7 +146,7 @@ class FlyingPanel:
             ]
 
         def lean(event: Any) -> None:
-            if not isinstance(self._session.executor.asked.get(self._desk.picked), Lean):
+            if not isinstance(self._session.executor.asked.get(self._context.picked), Lean):
                 # what is not touched stays as it is now
                 now = self._here()
                 for one, value in ((2, degrees(now.yaw_rad)), (3, float(now.position_m[2]))):
@@ -156,34 +156,34 @@ class FlyingPanel:
             self._ask(Lean(radians(roll), radians(pitch), radians(yaw), up_m))
 
         for slider in sliders:
-            slider.on_update(self._desk.by_hand(lean))
+            slider.on_update(self._context.by_hand(lean))
 
-    def _rungs(self) -> None:
-        gui = self._desk.gui
+    def _levels(self) -> None:
+        gui = self._context.gui
         now = self._here()
-        able = self._session.executor.ability(self._desk.picked)
-        rungs = sliders_of(Setting(now, able, self._desk.vehicle, self._last()))
+        able = self._session.executor.ability(self._context.picked)
+        levels = sliders_of(Setting(now, able, self._context.vehicle, self._last()))
         self._levers = []
         with gui.add_folder("Any rung of the ladder") as folder:
-            choice = gui.add_dropdown("Rung", (NO_RUNG, *rungs))
+            choice = gui.add_dropdown("Rung", (NO_COMMAND_TYPE, *levels))
 
         @choice.on_update
-        @self._desk.by_hand
+        @self._context.by_hand
         def _(_: Any) -> None:
             for lever in self._levers:
                 lever.remove()
             self._levers = []
-            if choice.value == NO_RUNG:
-                self._session.executor.ask(self._desk.picked, None)
+            if choice.value == NO_COMMAND_TYPE:
+                self._session.executor.ask(self._context.picked, None)
                 return
-            rung = sliders_of(Setting(self._here(), able, self._desk.vehicle, self._last()))[
+            level = sliders_of(Setting(self._here(), able, self._context.vehicle, self._last()))[
                 choice.value
             ]
             with folder:
-                self._levers = self._sliders(rung)
+                self._levers = self._sliders(level)
 
-    def _sliders(self, rung: CommandSliders) -> list[Any]:
-        gui = self._desk.gui
+    def _sliders(self, level: CommandSliders) -> list[Any]:
+        gui = self._context.gui
         sliders = [
             gui.add_slider(
                 lever.label,
@@ -192,14 +192,14 @@ class FlyingPanel:
                 (lever.high - lever.low) / PLACES,
                 min(max(lever.begin, lever.low), lever.high),
             )
-            for lever in rung.levers
+            for lever in level.levers
         ]
 
         def obey(_: Any) -> None:
-            self._ask(HoldCommand(rung.command([float(slider.value) for slider in sliders])))
+            self._ask(HoldCommand(level.command([float(slider.value) for slider in sliders])))
 
         for slider in sliders:
-            slider.on_update(self._desk.by_hand(obey))
+            slider.on_update(self._context.by_hand(obey))
         return sliders
 
     def _do(self, what: str) -> None:
@@ -207,10 +207,10 @@ class FlyingPanel:
         self._waits_for_click = what == "Go to a click"
         now = self._situation()
         if self._waits_for_click:
-            self._desk.say("Go to", "Click on the ground, or on the water.")
+            self._context.say("Go to", "Click on the ground, or on the water.")
             return
         if what == "Resume guidance" or now is None:
-            self._session.executor.ask(self._desk.picked, None)
+            self._session.executor.ask(self._context.picked, None)
             return
         place = now.position_m.copy()
         match what:
@@ -225,17 +225,17 @@ class FlyingPanel:
 
     def _nudge(self, step: Place, turn_deg: float) -> None:
         """From where it is to go, or is, by a step in its own level axes."""
-        asked, now = self._session.executor.asked.get(self._desk.picked), self._here()
+        asked, now = self._session.executor.asked.get(self._context.picked), self._here()
         going = asked if isinstance(asked, GoTo) else GoTo(now.position_m, now.yaw_rad)
         c, s = np.cos(going.yaw_rad), np.sin(going.yaw_rad)
         moved = np.array([c * step[0] - s * step[1], s * step[0] + c * step[1], step[2]])
         to = GoTo(going.place_m + moved * STEP_M, going.yaw_rad + radians(turn_deg))
-        self._desk.by_hand(lambda _: self._ask(to))(_Key())
+        self._context.by_hand(lambda _: self._ask(to))(_Key())
 
     def _try(self, what: str) -> None:
         if what not in self._maneuvers():
             return
-        self._desk.by_hand(lambda _: self._do(what))(_Key())
+        self._context.by_hand(lambda _: self._do(what))(_Key())
 
     def _clicked(self, event: viser.SceneClickEvent) -> None:
         """To where the ray meets the height that the vehicle has, over the ground that was hit."""
@@ -243,35 +243,35 @@ class FlyingPanel:
         if not self._waits_for_click or now is None:
             return
         origin, ahead = np.array(event.ray_origin), np.array(event.ray_direction)
-        ground_m = self._session.executor.ability(self._desk.picked).ground_z_m
+        ground_m = self._session.executor.ability(self._context.picked).ground_z_m
         if ahead[2] >= 0.0 or origin[2] <= ground_m:
-            self._desk.say("Go to", "That is not on the ground.", wrong=True)
+            self._context.say("Go to", "That is not on the ground.", wrong=True)
             return
         self._waits_for_click = False
         x, y, _ = origin + ahead * (ground_m - origin[2]) / ahead[2]
-        area = self._desk.scenario.world.area
+        area = self._context.scenario.world.area
         if not (area.x_m[0] < x < area.x_m[1] and area.y_m[0] < y < area.y_m[1]):
             words = f"({x:z.1f}, {y:z.1f}) m is outside the flight area, world.area."
-            self._desk.say("Go to", words, wrong=True)
+            self._context.say("Go to", words, wrong=True)
             return
         place = np.array([x, y, now.position_m[2]])
-        self._desk.by_hand(lambda _: self._ask(GoTo(place, now.yaw_rad)))(event)
+        self._context.by_hand(lambda _: self._ask(GoTo(place, now.yaw_rad)))(event)
 
     def _ask(self, maneuver: Maneuver) -> None:
-        self._session.executor.ask(self._desk.picked, maneuver)
+        self._session.executor.ask(self._context.picked, maneuver)
 
     def _situation(self) -> VehicleEstimate | None:
-        return self._session.executor.situation(self._desk.picked)
+        return self._session.executor.situation(self._context.picked)
 
     def _last(self) -> Mapping[str, float]:
         """What it was told last, by column."""
-        frame = self._desk.source.frame()
-        row = {} if frame is None else self._desk.row(frame)
+        frame = self._context.source.frame()
+        row = {} if frame is None else self._context.row(frame)
         return {name: value for name, value in row.items() if name.startswith("cmd_")}
 
     def _here(self) -> VehicleEstimate:
         """Where it believes to be; before the flight, where it starts."""
-        start = self._desk.vehicle.start
+        start = self._context.vehicle.start
         place, yaw_rad = start.position_world_m, start.kinematics().euler_world_from_body.yaw_rad
         begun = np.array([float(place.x), float(place.y), float(place.z)])
         now = self._situation()

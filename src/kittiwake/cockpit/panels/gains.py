@@ -15,10 +15,10 @@ from kittiwake.scene.frame import Frame
 class GainsPanel:
     """A folder for each controller, a field for each number."""
 
-    def __init__(self, desk: PanelContext, session: Session) -> None:
-        self._desk, self._session = desk, session
+    def __init__(self, context: PanelContext, session: Session) -> None:
+        self._context, self._session = context, session
         self._folders: list[viser.GuiFolderHandle] = []
-        desk.build(self._build)
+        context.build(self._build)
 
     def update(self, frame: Frame) -> None:
         """Nothing of it changes by itself."""
@@ -27,14 +27,14 @@ class GainsPanel:
         for folder in self._folders:
             folder.remove()
         self._folders = []
-        vehicle = self._session.executor.scenario.vehicles[self._desk.picked]
-        for rung in vehicle.cascade:
-            gains = _gains(rung.component)
+        vehicle = self._session.executor.scenario.vehicles[self._context.picked]
+        for level in vehicle.cascade:
+            gains = _gains(level.component)
             if gains:
-                self._controller(CONTROLLERS.name_of(type(rung.component)), gains)
+                self._controller(CONTROLLERS.name_of(type(level.component)), gains)
 
     def _controller(self, name: str, gains: dict[str, float | tuple[float, ...]]) -> None:
-        gui = self._desk.gui
+        gui = self._context.gui
         folder = gui.add_folder(name, expand_by_default=False)
         self._folders.append(folder)
         with folder:
@@ -42,18 +42,18 @@ class GainsPanel:
             apply = gui.add_button(f"Apply to {name}")
 
         @apply.on_click
-        @self._desk.by_hand
+        @self._context.by_hand
         def _(_: Any) -> None:
             now = {gain: field.value for gain, field in fields.items()}
             changed = {gain: value for gain, value in now.items() if value != gains[gain]}
             given = {g: list(v) if isinstance(v, tuple) else v for g, v in changed.items()}
             if given:
-                self._session.executor.set_gains(self._desk.entry, name, **given)
+                self._session.executor.set_gains(self._context.entry, name, **given)
                 gains.update(changed)
 
     def _field(self, gain: str, value: float | tuple[float, ...]) -> Any:
         """To write a number into, or three."""
-        gui = self._desk.gui
+        gui = self._context.gui
         if isinstance(value, tuple):
             x, y, z = value
             return gui.add_vector3(gain, (x, y, z))

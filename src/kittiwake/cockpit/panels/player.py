@@ -16,9 +16,9 @@ BEFORE_S = 1.0
 class PlayerPanel:
     """Plays a log."""
 
-    def __init__(self, desk: PanelContext, replay: Replay) -> None:
+    def __init__(self, context: PanelContext, replay: Replay) -> None:
         self._replay = replay
-        gui = desk.gui
+        gui = context.gui
         play = gui.add_button_group("Log", ("Play", "Pause", "From the start"))
         self._bar = gui.add_slider(
             "time [s]", replay.begin_s, max(replay.end_s, replay.begin_s + STEP_S), STEP_S,
@@ -33,21 +33,21 @@ class PlayerPanel:
         }
         events = gui.add_dropdown("Events", (NO_EVENT, *self._events))
         self._jumped = False
-        play.on_click(desk.by_hand(lambda event: self._do(event.target.value)))
+        play.on_click(context.by_hand(lambda event: self._do(event.target.value)))
 
         @self._bar.on_update
-        @desk.by_hand
+        @context.by_hand
         def _(event: Any) -> None:
             replay.time_s = float(event.target.value)
 
         @speed.on_update
-        @desk.by_hand
+        @context.by_hand
         def _(event: Any) -> None:
             if event.target.value in SPEEDS:
                 replay.speed = speed_of(event.target.value)
 
         @events.on_update
-        @desk.by_hand
+        @context.by_hand
         def _(event: Any) -> None:
             if event.target.value in self._events:
                 replay.time_s = self._events[event.target.value] - BEFORE_S

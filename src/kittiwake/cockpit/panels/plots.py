@@ -19,11 +19,11 @@ MOST_POINTS = 600
 class PlotsPanel:
     """Two plots of three signals each, to choose from all columns of the log."""
 
-    def __init__(self, desk: PanelContext) -> None:
-        self._desk = desk
+    def __init__(self, context: PanelContext) -> None:
+        self._context = context
         self._folder: viser.GuiFolderHandle | None = None
         self._plots: list[_Plot] = []
-        desk.build(self._build)
+        context.build(self._build)
 
     def update(self, frame: Frame) -> None:
         """The signals up to now."""
@@ -34,16 +34,16 @@ class PlotsPanel:
     def _build(self) -> None:
         if self._folder is not None:
             self._folder.remove()
-        self._folder = self._desk.gui.add_folder(f"Signals of {self._desk.picked}")
+        self._folder = self._context.gui.add_folder(f"Signals of {self._context.picked}")
         with self._folder:
-            self._plots = [_Plot(self._desk, names) for names in FIRST]
+            self._plots = [_Plot(self._context, names) for names in FIRST]
 
 
 class _Plot:
-    def __init__(self, desk: PanelContext, names: tuple[str, ...]) -> None:
-        self._desk = desk
-        gui = desk.gui
-        columns = [name for name in desk.logged_columns if name != "time_s"]
+    def __init__(self, context: PanelContext, names: tuple[str, ...]) -> None:
+        self._context = context
+        gui = context.gui
+        columns = [name for name in context.logged_columns if name != "time_s"]
         self._choices = [
             gui.add_dropdown(
                 f"signal {place + 1}",
@@ -73,7 +73,7 @@ class _Plot:
                 ),
             )
         wanted = [name for name in names if name != NOTHING]
-        rows = self._desk.source.history(self._desk.picked, wanted, SPAN_S)
+        rows = self._context.source.history(self._context.picked, wanted, SPAN_S)
         if len(rows) < 2:
             return
         rows = rows[:: 1 + len(rows) // MOST_POINTS]

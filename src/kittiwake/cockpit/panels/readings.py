@@ -15,28 +15,28 @@ MOST_NUMBERS = 8
 class ReadingsPanel:
     """Tables of the picked vehicle's numbers."""
 
-    def __init__(self, desk: PanelContext) -> None:
-        self._desk = desk
+    def __init__(self, context: PanelContext) -> None:
+        self._context = context
         self._shown: tuple[str, list[str]] = ("", [])
-        self._text = desk.gui.add_markdown("")
+        self._text = context.gui.add_markdown("")
 
     def _head(self, row: Mapping[str, float]) -> "list[Line]":
         """Where heads with a sensor on them look."""
         heads = [
             f"sensor.{name}."
-            for name, sensor in self._desk.vehicle.sensors.items()
+            for name, sensor in self._context.vehicle.sensors.items()
             if isinstance(sensor.component.sensor, UltrasonicHead)
         ]
         return [line for head in heads for line in _named(row, ("pitch_rad", "yaw_rad"), head)]
 
     def _names(self) -> list[str]:
-        if self._shown[0] != self._desk.picked:
-            self._shown = self._desk.picked, self._desk.logged_columns
+        if self._shown[0] != self._context.picked:
+            self._shown = self._context.picked, self._context.logged_columns
         return self._shown[1]
 
     def update(self, frame: Frame) -> None:
         """The numbers of now."""
-        row = self._desk.row(frame)
+        row = self._context.row(frame)
         row = {name: row[name] for name in self._names()}
         sections = {
             "Place and motion": _motion(row, ""),

@@ -26,12 +26,12 @@ Place = Float[np.ndarray, "3"]
 class LayersPanel:
     """What is drawn."""
 
-    def __init__(self, desk: PanelContext, scene: SceneNodes) -> None:
-        with desk.gui.add_folder("Layers"):
+    def __init__(self, context: PanelContext, scene: SceneNodes) -> None:
+        with context.gui.add_folder("Layers"):
             for layer in fields(scene.options):
                 shown = bool(getattr(scene.options, layer.name))
-                box = desk.gui.add_checkbox(layer.name, initial_value=shown)
-                box.on_update(desk.by_hand(self._toggle(scene, layer.name)))
+                box = context.gui.add_checkbox(layer.name, initial_value=shown)
+                box.on_update(context.by_hand(self._toggle(scene, layer.name)))
 
     def update(self, frame: Frame) -> None:
         """Nothing of it changes by itself."""
@@ -89,21 +89,21 @@ class Eye:
 class ViewPanel:
     """Camera and picture of a browser."""
 
-    def __init__(self, desk: PanelContext, eye: Eye) -> None:
-        self._desk, self._eye = desk, eye
-        gui = desk.gui
+    def __init__(self, context: PanelContext, eye: Eye) -> None:
+        self._context, self._eye = context, eye
+        gui = context.gui
         self._camera = gui.add_dropdown("Camera", (FOLLOW, FREE))
         home = gui.add_button("See everything", hint="The camera then stays where it is.")
         picture = gui.add_button("Save a picture (PNG)")
-        home.on_click(desk.by_hand(self._see_all))
-        picture.on_click(desk.by_hand(self._picture))
+        home.on_click(context.by_hand(self._see_all))
+        picture.on_click(context.by_hand(self._picture))
 
     def update(self, frame: Frame) -> None:
         """Nothing of it changes by itself."""
 
     def follow(self, frame: Frame) -> None:
         """A camera that follows looks at the picked vehicle."""
-        row = self._desk.row(frame)
+        row = self._context.row(frame)
         place = np.array([row[f"{axis}_m"] for axis in "xyz"])
         if self._camera.value == FOLLOW and np.isfinite(place).all():
             self._eye.follow(place)
@@ -118,7 +118,7 @@ class ViewPanel:
         seen = event.client.get_render(height, width, transport_format="png", timeout=PATIENCE_S)
         kept = BytesIO()
         Image.fromarray(seen[:, :, :3]).save(kept, format="PNG")
-        name = f"{self._desk.show.scenario.name}.png"
+        name = f"{self._context.show.scenario.name}.png"
         event.client.send_file_download(name, kept.getvalue(), save_immediately=True)
 
 

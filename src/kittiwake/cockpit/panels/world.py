@@ -20,15 +20,15 @@ MOST_GUSTS_MPS, MOST_RANGE_M = 15.0, 20.0
 class WeatherPanel:
     """Wind and gusts of the world."""
 
-    def __init__(self, desk: PanelContext, session: Session) -> None:
-        self._desk, self._session = desk, session
-        gui, world = self._desk.gui, self._desk.scenario.world
-        gusts = self._desk.vehicle.turbulence.component
+    def __init__(self, context: PanelContext, session: Session) -> None:
+        self._context, self._session = context, session
+        gui, world = self._context.gui, self._context.scenario.world
+        gusts = self._context.vehicle.turbulence.component
         gusts_mps = float(getattr(gusts, "speed_at_6m_mps", 0.0))
-        entry = self._desk.scenario.document.data.get("world", {}).get("wind", "none")
+        entry = self._context.scenario.document.data.get("world", {}).get("wind", "none")
         with gui.add_folder("Wind"):
             add_wind_sliders(
-                *(gui, world.wind, entry, self._desk.by_hand),
+                *(gui, world.wind, entry, self._context.by_hand),
                 lambda path, written: self._session.executor.change(path, written),
             )
             gust = gui.add_slider(
@@ -42,7 +42,7 @@ class WeatherPanel:
             else:
                 self._session.executor.change("world.turbulence.speed_at_6m_mps", f"{gust.value}")
 
-        gust.on_update(self._desk.by_hand(gust_anew))
+        gust.on_update(self._context.by_hand(gust_anew))
 
     def update(self, frame: Frame) -> None:
         """Nothing of it changes by itself."""
@@ -51,17 +51,17 @@ class WeatherPanel:
 class FaultsPanel:
     """Sensors and failures of the picked vehicle."""
 
-    def __init__(self, desk: PanelContext, session: Session) -> None:
-        self._desk, self._session = desk, session
+    def __init__(self, context: PanelContext, session: Session) -> None:
+        self._context, self._session = context, session
         self._folders: list[viser.GuiFolderHandle] = []
         self._boxes: dict[str, viser.GuiCheckboxHandle] = {}
         self._failing: Mapping[str, float] = {}
-        desk.build(self._build)
+        context.build(self._build)
 
     def update(self, frame: Frame) -> None:
         """What has failed, also by another page."""
         del frame
-        failing = self._session.executor.failing.get(self._desk.picked, {})
+        failing = self._session.executor.failing.get(self._context.picked, {})
         if failing != self._failing:
             self._failing = failing
             for part, box in self._boxes.items():
@@ -72,10 +72,10 @@ class FaultsPanel:
         for folder in self._folders:
             folder.remove()
         self._folders, self._boxes = [], {}
-        written = self._desk.scenario.document.data["vehicles"][self._desk.entry]
-        for name, sensor in self._desk.vehicle.sensors.items():
+        written = self._context.scenario.document.data["vehicles"][self._context.entry]
+        for name, sensor in self._context.vehicle.sensors.items():
             self._sensor(name, sensor.component.sensor, (written.get("sensors") or {}).get(name))
-        parts = fallible_parts(self._desk.vehicle)
+        parts = fallible_parts(self._context.vehicle)
         if parts:
             self._failures(parts)
 
@@ -85,8 +85,8 @@ class FaultsPanel:
         turns = isinstance(sensor, UltrasonicArray) and sensor.slots is None
         if written is None or (far is None and not turns):
             return
-        gui = self._desk.gui
-        path = f"vehicles.{self._desk.entry}.sensors.{name}"
+        gui = self._context.gui
+        path = f"vehicles.{self._context.entry}.sensors.{name}"
         folder = gui.add_folder(f"Sensor {name}")
         self._folders.append(folder)
         with folder:
@@ -95,7 +95,7 @@ class FaultsPanel:
                 reach = gui.add_slider("range [m]", 0.1, most, 0.1, float(far))
 
                 @reach.on_update
-                @self._desk.by_hand
+                @self._context.by_hand
                 def _(_: Any) -> None:
                     self._session.executor.change(f"{path}.max_range_m", f"{reach.value}")
 
@@ -104,22 +104,24 @@ class FaultsPanel:
                 scheme = gui.add_button_group("Round robin", names)
 
                 @scheme.on_click
-                @self._desk.by_hand
+                @self._context.by_hand
                 def _(event: Any) -> None:
                     self._session.executor.change(f"{path}.scheme", event.target.value)
-                    self._desk.say("Round robin", f"{event.target.value}, as soon as it is ready")
+                    self._context.say(
+                        "Round robin", f"{event.target.value}, as soon as it is ready"
+                    )
 
     def _failures(self, parts: tuple[str, ...]) -> None:
-        gui = self._desk.gui
+        gui = self._context.gui
         folder = gui.add_folder("Failures", expand_by_default=False)
         self._folders.append(folder)
-        failing = self._failing = self._session.executor.failing.get(self._desk.picked, {})
+        failing = self._failing = self._session.executor.failing.get(self._context.picked, {})
         with folder:
             for part in parts:
                 box = self._boxes[part] = gui.add_checkbox(part, initial_value=part in failing)
 
                 @box.on_update
-                @self._desk.by_hand
+                @self._context.by_hand
                 def _(event: Any, part: str = part) -> None:
                     failed = bool(event.target.value)
-                    self._session.executor.fail(self._desk.picked, part, failed=failed)
+                    self._session.executor.fail(self._context.picked, part, failed=failed)

@@ -55,7 +55,7 @@ class Barrier(AbstractRangeAvoidance):
         max_deceleration_mps2: a, with which the vehicle can brake.
     """
 
-    rung: ClassVar[type] = VelocityYaw
+    command_type: ClassVar[type] = VelocityYaw
 
     sensors: tuple[str, ...] | None = eqx.field(static=True, default=None)
     safe_distance_m: Annotated[Real, POSITIVE] = 0.8

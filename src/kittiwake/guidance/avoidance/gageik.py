@@ -45,7 +45,7 @@ class Gageik(AbstractRangeAvoidance):
         reduction: c.
     """
 
-    rung: ClassVar[type] = PositionYaw
+    command_type: ClassVar[type] = PositionYaw
 
     sensors: tuple[str, ...] | None = eqx.field(static=True, default=None)
     dangerous_m: Annotated[Real, POSITIVE] = 0.5

@@ -47,7 +47,7 @@ class Repulsion(AbstractRangeAvoidance):
         max_lean_rad: alpha_max.
     """
 
-    rung: ClassVar[type] = ThrustAttitude
+    command_type: ClassVar[type] = ThrustAttitude
 
     sensors: tuple[str, ...] | None = eqx.field(static=True, default=None)
     least_m: Annotated[Real, POSITIVE] = 0.4

@@ -61,7 +61,7 @@ class Wagster(AbstractRangeAvoidance):
         centering: k.
     """
 
-    rung: ClassVar[type] = PositionYaw
+    command_type: ClassVar[type] = PositionYaw
 
     sensors: tuple[str, ...] | None = eqx.field(static=True, default=None)
     front_m: Annotated[Real, POSITIVE] = 0.6

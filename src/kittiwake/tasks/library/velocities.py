@@ -20,8 +20,8 @@ def velocities(reach_mps: Vec3) -> ActionMapping:
 
 
 def asking(
-    rung: ActionMapping, velocity_world_mps: Vec3, told: Float[Array, " told"] | None = None
+    mapping: ActionMapping, velocity_world_mps: Vec3, told: Float[Array, " told"] | None = None
 ) -> Float[Array, " numbers"]:
     """The action that asks for a velocity, and tells what is told."""
     wanted = {column: getattr(velocity_world_mps, axis) for axis, column in AXES.items()}
-    return rung.action({name: jnp.asarray(wanted[name]) for name in rung.spans}, told)
+    return mapping.action({name: jnp.asarray(wanted[name]) for name in mapping.spans}, told)
